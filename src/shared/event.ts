@@ -1,0 +1,67 @@
+// The event protocol of a session (spec H3). Events are the only truth for whoever watches: every view is a fold over them (view.ts).
+//
+//   agent_start                                  a run begins
+//     turn_start                                 one model request and the calls that follow from it
+//       route                                    which model, and why
+//       message_start → message_phase* → message_update* → message_end      the model's answer
+//       tool_start → [approval_request → approval_answer] → tool_update* → tool_end    one a call, ends in completion order
+//     turn_end
+//   agent_end                                    with the reason
+//
+// Outside a run: message_end (the person's words), queue, head, session, notice.
+import { z } from 'zod'
+import { Answer, Approval, Entry, InboxItem, Label, ModelPhase, Preview, Progress, RunState, Session, StopCause } from './session'
+
+const base = {
+  sessionId: z.string(),
+  /** Counts from 1 in each session, without gaps. */
+  seq: z.number().int().positive(),
+  /** Milliseconds since 1970. */
+  at: z.number().int(),
+  runId: z.string().optional(),
+  /** Number of the turn within its run, from 1. */
+  turn: z.number().int().optional()
+}
+const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) => z.object({ ...base, type: z.literal(type) }).extend(shape)
+
+export const SessionEvent = z.discriminatedUnion('type', [
+  /** Title, model, archive mark … changed. */
+  event('session', { session: Session }),
+  event('agent_start', { runId: z.string(), model: z.string() }),
+  event('state', { runId: z.string(), state: RunState }),
+  event('agent_end', { runId: z.string(), state: RunState, cause: StopCause }),
+  event('turn_start', { runId: z.string(), turn: z.number().int() }),
+  event('turn_end', { runId: z.string(), turn: z.number().int() }),
+  event('route', { runId: z.string(), model: z.string(), rule: z.string(), why: z.string() }),
+  /** The model begins an answer; `entryId` is the entry it will be stored as. */
+  event('message_start', { entryId: z.string(), parentId: z.string().nullable(), model: z.string() }),
+  event('message_phase', { entryId: z.string(), phase: ModelPhase }),
+  event('message_update', { entryId: z.string(), part: z.enum(['text', 'thinking']), delta: z.string() }),
+  /** An entry was stored (person, model or tool) and is the new head. */
+  event('message_end', { entry: Entry }),
+  /** The model's call was read; nothing ran yet. */
+  event('tool_start', {
+    callId: z.string(),
+    name: z.string(),
+    arguments: z.string(),
+    label: Label.optional(),
+    preview: Preview.optional()
+  }),
+  /** The effect begins: after every refusal, just before the tool runs. */
+  event('tool_dispatch', { callId: z.string() }),
+  event('tool_update', { callId: z.string(), progress: Progress }),
+  event('tool_end', { callId: z.string(), code: z.string(), text: z.string(), durationMs: z.number() }),
+  event('approval_request', { approval: Approval }),
+  /** `answer` missing: the request expired with its run. */
+  event('approval_answer', { approvalId: z.string(), answer: Answer.optional() }),
+  event('queue', { item: InboxItem, state: z.enum(['queued', 'taken', 'withdrawn']) }),
+  /** The person moved to another node. */
+  event('head', { head: z.string().nullable() }),
+  event('notice', { level: z.enum(['info', 'warning']), code: z.string(), message: z.string() })
+])
+export type SessionEvent = z.infer<typeof SessionEvent>
+export type EventType = SessionEvent['type']
+export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>
+
+/** An event before the log numbers it. */
+export type EventDraft = { [T in EventType]: Omit<EventOf<T>, 'sessionId' | 'seq' | 'at'> }[EventType]

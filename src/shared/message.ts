@@ -1,0 +1,68 @@
+// What the model and the person say to each other. Provider formats exist only inside the adapters of src/main/models.
+import { z } from 'zod'
+
+const TextPart = z.object({ type: z.literal('text'), text: z.string() })
+const ThinkingPart = z.object({ type: z.literal('thinking'), text: z.string() })
+/** `arguments` is the JSON text exactly as the model wrote it: it is replayed byte for byte, and parsed by the call pipeline only. */
+const CallPart = z.object({ type: z.literal('call'), id: z.string().min(1), name: z.string(), arguments: z.string() })
+
+/** Counts as the server reported them; a missing number is unknown, never zero. Durations in milliseconds. */
+export const Usage = z.object({
+  inputTokens: z.number().int().nonnegative().optional(),
+  outputTokens: z.number().int().nonnegative().optional(),
+  loadMs: z.number().nonnegative().optional(),
+  readMs: z.number().nonnegative().optional(),
+  writeMs: z.number().nonnegative().optional()
+})
+
+/** An expected failure as a value: `code` for programs and catalogs, `message` for a reader of English. */
+export const Fault = z.object({ code: z.string().min(1), message: z.string() })
+
+/** Why the model stopped. `calls`: it wants tools; `length`: the token limit cut it; `interrupted`: Tau was ended while it wrote. */
+const StopReason = z.enum(['stop', 'calls', 'length', 'aborted', 'error', 'interrupted'])
+
+export const UserMessage = z.object({ role: z.literal('user'), parts: z.array(TextPart) })
+export const AssistantMessage = z.object({
+  role: z.literal('assistant'),
+  parts: z.array(z.discriminatedUnion('type', [TextPart, ThinkingPart, CallPart])),
+  model: z.string(),
+  stopReason: StopReason,
+  usage: Usage.optional(),
+  error: Fault.optional()
+})
+/** Result of one call. `code` is `ok` or the reason why there is no ordinary result (spec T3). */
+export const ToolMessage = z.object({
+  role: z.literal('tool'),
+  callId: z.string(),
+  name: z.string(),
+  code: z.string(),
+  text: z.string(),
+  /** Milliseconds between dispatch and end; 0 when the call was never dispatched. */
+  durationMs: z.number().nonnegative()
+})
+export const Message = z.discriminatedUnion('role', [UserMessage, AssistantMessage, ToolMessage])
+
+export type Usage = z.infer<typeof Usage>
+export type Fault = z.infer<typeof Fault>
+export type StopReason = z.infer<typeof StopReason>
+export type TextPart = z.infer<typeof TextPart>
+export type CallPart = z.infer<typeof CallPart>
+export type AssistantPart = AssistantMessage['parts'][number]
+export type UserMessage = z.infer<typeof UserMessage>
+export type AssistantMessage = z.infer<typeof AssistantMessage>
+export type ToolMessage = z.infer<typeof ToolMessage>
+export type Message = z.infer<typeof Message>
+
+/** Calls of a message, in the order the model wrote them; none for users and tools. */
+export const callsOf = (message: Message): CallPart[] =>
+  message.role === 'assistant' ? message.parts.filter((p) => p.type === 'call') : []
+
+/** The visible words of a message, without thinking and calls. */
+export const textOf = (message: Message): string =>
+  message.role === 'tool' ? message.text : message.parts.map((p) => (p.type === 'text' ? p.text : '')).join('')
+
+/** Appends streamed text: the last part grows when it is of the same type, else a new part begins. Returns a new list. */
+export function appendText(parts: readonly AssistantPart[], type: 'text' | 'thinking', delta: string): AssistantPart[] {
+  const last = parts.at(-1)
+  return last?.type === type ? [...parts.slice(0, -1), { type, text: last.text + delta }] : [...parts, { type, text: delta }]
+}
