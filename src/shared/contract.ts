@@ -106,8 +106,8 @@ export const contract = {
           title: z.string().max(200).optional(),
           workspace: z.string().optional(),
           model: z.string().optional(),
-          /** The guided tour: a session in a sample folder with a scripted model. */
-          tour: z.boolean().optional()
+          /** The guided tour in that language: a session in a sample folder with a scripted model. */
+          tour: z.enum(['en', 'zh']).optional()
         })
       )
       .output(Session),

@@ -1,0 +1,117 @@
+// The composition root: builds the whole app on one data folder and hands each part what it needs. Hosts see `App` only.
+import { mkdirSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { AppState, EngineState, StarterState } from '../../shared/contract'
+import type { Session } from '../../shared/session'
+import { createQueue } from '../loop/queue'
+import { createRegistry } from '../loop/tool'
+import { createCatalog, chooseDefault } from '../models/catalog'
+import { scriptedProvider } from '../models/scripted/provider'
+import { DEFAULT_BUDGET } from '../policy/budget'
+import { recoverRuns } from '../session/recovery'
+import { createSessions } from '../session/sessions'
+import { openStore } from '../store/store'
+import { builtInTools } from '../tools'
+import type { Core, NewSessionInput } from './core'
+import { createFeed } from './feed'
+import { openLogFile } from './log'
+import { createRouter, type Router } from './router'
+import { prepareTour, tourScripts } from './tour'
+
+export interface AppConfig {
+  /** The data folder; made when it is missing. */
+  readonly home: string
+  readonly host: AppState['host']
+  readonly version: string
+  /** Folder for sessions that name none; default: the person's home folder's `Tau`. */
+  readonly workspace?: string
+}
+export interface App {
+  readonly router: Router
+  readonly core: Core
+  /** Ends runs, engine and database, in that order; safe to call twice. */
+  close(): Promise<void>
+}
+
+/** Throws StoreError when the data folder cannot be used; nothing is changed then. */
+export function composeApp(config: AppConfig): App {
+  const home = resolve(config.home)
+  const store = openStore(home, config.host)
+  const log = openLogFile(home)
+  const recovered = recoverRuns(store, Date.now)
+  log.info({ event: 'app_start', host: config.host, version: config.version, recovered })
+
+  const workspace = resolve(config.workspace ?? join(homedir(), 'Tau'))
+  const catalog = createCatalog([scriptedProvider(tourScripts)])
+  const initial: AppState = {
+    version: config.version,
+    host: config.host,
+    home,
+    workspace,
+    defaultModel: '',
+    models: [],
+    starter: { state: 'absent' },
+    engine: { state: 'stopped' },
+    ollama: { reachable: false, url: '' }
+  }
+  const feed = createFeed(initial, () => store.sessions.list(false))
+  const sessions = createSessions({
+    store,
+    registry: createRegistry(builtInTools),
+    queue: createQueue(),
+    budget: DEFAULT_BUDGET,
+    openModel: (id) => catalog.open(id),
+    defaultModel: () => feed.state.defaultModel,
+    now: Date.now,
+    report: (report) => {
+      log.warn({
+        event: 'hook',
+        hook: report.hook,
+        point: report.point,
+        problem: report.problem,
+        ms: Math.round(report.ms),
+        err: report.error
+      })
+    },
+    changed: feed.sessionChanged,
+    failed: (what, error) => {
+      log.error({ event: 'failed', what, err: error })
+    }
+  })
+
+  async function refresh(): Promise<AppState> {
+    const models = await catalog.list()
+    feed.update({ models, defaultModel: chooseDefault(models, '') })
+    return feed.state
+  }
+
+  async function createSession(input: NewSessionInput): Promise<{ ok: true; value: Session } | { ok: false; message: string }> {
+    if (input.tour) return { ok: true, value: sessions.create(await prepareTour(home, input.tour)) }
+    const folder = resolve(input.workspace ?? workspace)
+    if (input.workspace === undefined) mkdirSync(folder, { recursive: true })
+    const info = await stat(folder).catch(() => undefined)
+    if (!info?.isDirectory()) return { ok: false, message: `${folder} is not a folder. Choose one that exists.` }
+    const model = input.model ?? feed.state.defaultModel
+    return { ok: true, value: sessions.create({ title: input.title ?? '', workspace: folder, model }) }
+  }
+
+  const core: Core = {
+    feed,
+    sessions,
+    createSession,
+    refresh,
+    fetchStarter: (): Promise<StarterState> => Promise.resolve(feed.state.starter),
+    restartEngine: (): Promise<EngineState> => Promise.resolve(feed.state.engine)
+  }
+  void refresh()
+
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    await sessions.close()
+    store.close()
+    log.info({ event: 'app_end' })
+  }
+  return { router: createRouter(core), core, close: () => (closing ??= close()) }
+}

@@ -1,0 +1,78 @@
+// A tool is a contract: a name, a schema, a label, and a handler that only ever sees arguments that fit (spec T1, T2).
+import { z } from 'zod'
+import type { Label, Preview, Progress } from '../../shared/session'
+import type { ToolSpec } from '../models/model'
+
+/** What a tool may know of where it runs. */
+export interface ToolScope {
+  /** Absolute path of the folder it may touch. */
+  readonly workspace: string
+  /** Ends when the run is stopped or the tool's time is over; a handler that does not listen is left behind (design §3.6). */
+  readonly signal: AbortSignal
+}
+export interface ToolRun extends ToolScope {
+  /** As often as it likes; the session throttles. */
+  progress(progress: Progress): void
+  /** What `preview` saw as `basis` when the person was asked; undefined when nobody was asked. */
+  readonly basis: string | undefined
+}
+
+/** Text for the model. `code` other than `ok` marks a failure that the tool foresaw. */
+export interface ToolOutput {
+  readonly code: string
+  readonly text: string
+}
+
+/**
+ * An exact picture of what would happen; `basis` names the state of the world that it was made from (a content hash, say). `refuse`: it
+ * cannot happen at all, so nobody need be asked.
+ */
+export type PreviewResult = { readonly preview: Preview; readonly basis: string } | { readonly refuse: ToolOutput }
+
+/**
+ * Handlers are methods, so a `Tool<Arguments>` may stand where a `Tool` is wanted: the pipeline hands them only what `parameters` let through.
+ */
+export interface Tool<A = unknown> {
+  readonly name: string
+  /** One or two sentences: every idle tool costs tokens in every request. */
+  readonly description: string
+  readonly label: Label
+  /** Whether it may run again by itself after a crash (spec T8). */
+  readonly replay: 'safe' | 'never'
+  readonly parameters: z.ZodType<A>
+  /** Milliseconds; default `DEFAULT_TIME_LIMIT_MS`. */
+  readonly timeLimitMs?: number
+  preview?(args: A, scope: ToolScope): Promise<PreviewResult>
+  /** May throw: the throw becomes a result with code `threw`. Must not catch the abort. */
+  execute(args: A, run: ToolRun): Promise<ToolOutput>
+}
+
+export const DEFAULT_TIME_LIMIT_MS = 120_000
+
+export interface Registry {
+  /** Undefined for a name nobody registered. */
+  find(name: string): Tool | undefined
+  readonly names: readonly string[]
+  /** As the model sees them, sorted by name: the bytes of a request must not depend on the order of registration (spec C7). */
+  readonly specs: readonly ToolSpec[]
+}
+
+/** Throws on a duplicate name: two tools that answer to one name are a fault of the program, not of a model. */
+export function createRegistry(tools: readonly Tool[]): Registry {
+  const byName = new Map<string, Tool>()
+  for (const tool of tools) {
+    if (byName.has(tool.name)) throw new Error(`two tools are called ${tool.name}`)
+    byName.set(tool.name, tool)
+  }
+  const sorted = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  return {
+    find: (name) => byName.get(name),
+    names: sorted.map((t) => t.name),
+    specs: sorted.map((t) => ({ name: t.name, description: t.description, parameters: schemaOf(t) }))
+  }
+}
+
+function schemaOf(tool: Tool): Record<string, unknown> {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(tool.parameters, { io: 'input' })
+  return schema
+}

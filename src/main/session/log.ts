@@ -1,0 +1,62 @@
+// The event log of one session as its writer and its watchers use it: store first, then tell (design §3.3).
+import type { EventDraft, SessionEvent } from '../../shared/event'
+import type { Store } from '../store/store'
+
+export interface EventLog {
+  /**
+   * Runs `work` as one transaction; the events it adds become visible to watchers when all of it is stored. `durable`: on the disk, not only
+   * safe from a killed process. Throws what the store throws; nothing is stored or shown then.
+   */
+  commit(work: (add: (draft: EventDraft) => SessionEvent) => void, durable?: boolean): void
+  readonly lastSeq: number
+  /** Stored events after `after`, then those to come, until `signal` aborts. */
+  watch(after: number, signal: AbortSignal): AsyncGenerator<SessionEvent>
+}
+
+const BATCH = 500
+
+export function openLog(store: Store, sessionId: string, now: () => number): EventLog {
+  let lastSeq = store.events.lastSeq(sessionId)
+  let news = Promise.withResolvers<undefined>()
+  return {
+    get lastSeq() {
+      return lastSeq
+    },
+    commit(work, durable = false) {
+      let seq = lastSeq
+      const all = (): void => {
+        work((draft) => {
+          const event = store.events.append(sessionId, now(), draft)
+          seq = event.seq
+          return event
+        })
+      }
+      if (durable) store.writeDurably(all)
+      else store.write(all)
+      if (seq === lastSeq) return
+      lastSeq = seq
+      news.resolve(undefined)
+      news = Promise.withResolvers()
+    },
+    async *watch(after, signal) {
+      const stop = Promise.withResolvers<undefined>()
+      const end = (): void => {
+        stop.resolve(undefined)
+      }
+      signal.addEventListener('abort', end, { once: true })
+      try {
+        for (let seq = after; !signal.aborted;) {
+          const wait = news.promise
+          const events = seq < lastSeq ? store.events.after(sessionId, seq, BATCH) : []
+          for (const event of events) {
+            seq = event.seq
+            yield event
+          }
+          if (events.length === 0) await Promise.race([wait, stop.promise])
+        }
+      } finally {
+        signal.removeEventListener('abort', end)
+      }
+    }
+  }
+}

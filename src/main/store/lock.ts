@@ -1,0 +1,58 @@
+// One process owns a data folder (design §3.2). The lock is an exclusive SQLite lock on a file of its own: the system lets go of it the moment
+// the owner ends, however it ends, so there is no stale lock to judge. Who the owner is stands beside it, for the message only.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { StoreError } from './database'
+
+export interface Lock {
+  release(): void
+}
+interface Owner {
+  readonly pid: number
+  readonly host: string
+  readonly since: string
+}
+
+/** Takes the folder for this process. Throws StoreError `in_use`, naming the owner, or `unwritable`. */
+export function lockFolder(folder: string, host: string): Lock {
+  const card = join(folder, 'owner.json')
+  let db: Database.Database | undefined
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    db = new Database(join(folder, 'owner.lock'), { timeout: 200 })
+    db.pragma('locking_mode = EXCLUSIVE')
+    db.pragma('journal_mode = MEMORY') // no second file, and the lock is held from the first write on
+    db.exec('create table if not exists owner (pid integer); delete from owner; insert into owner values (0)')
+    writeFileSync(card, JSON.stringify({ pid: process.pid, host, since: new Date().toISOString() }), { mode: 0o600 })
+  } catch (error) {
+    db?.close()
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
+      throw new StoreError('in_use', inUse(folder, ownerOf(card)), error)
+    throw new StoreError(
+      'unwritable',
+      `The data folder ${folder} cannot be written (${code || String(error)}). Choose another with --home DIR.`,
+      error
+    )
+  }
+  const held = db
+  return {
+    release: () => {
+      rmSync(card, { force: true })
+      held.close()
+    }
+  }
+}
+
+function ownerOf(card: string): Owner | undefined {
+  try {
+    return JSON.parse(readFileSync(card, 'utf8')) as Owner
+  } catch {
+    return undefined // the owner has not written it yet, or an older crash cut it: the message then names nobody
+  }
+}
+
+const inUse = (folder: string, owner: Owner | undefined): string =>
+  `Tau is already running on ${folder}${owner ? ` (${owner.host}, process ${String(owner.pid)}, since ${owner.since})` : ''}. ` +
+  'Use that one, end it first, or choose another data folder with --home DIR.'

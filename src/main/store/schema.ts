@@ -1,0 +1,112 @@
+// What is stored, and what the database itself enforces (design §3.1).
+//
+// - An entry's parent exists, in the same session: a foreign key. It exists before its child and never changes: so no cycle can be stored.
+// - Entries and events are append-only: triggers refuse to change or delete them.
+// - A session's head is one of its own entries.
+// - `event.seq` has no gaps: the only insert takes the session's greatest seq plus one.
+//
+// `call` is the journal of effects: `dispatched` is stored after every refusal and just before the effect, the result when that call ends.
+// Between the two, after a crash, it is unknown whether the effect took place; before the first it surely did not.
+
+/** One string a version; never change one that was released. `pragma user_version` counts those that were applied. */
+export const migrations: readonly string[] = [
+  `
+  create table session (
+    id text primary key,
+    title text not null,
+    workspace text not null,
+    model text not null,
+    archived integer not null default 0 check (archived in (0, 1)),
+    state text not null,
+    head text,
+    created_at integer not null,
+    updated_at integer not null,
+    foreign key (id, head) references entry (session_id, id) deferrable initially deferred
+  ) strict;
+
+  create table entry (
+    n integer primary key,
+    id text not null unique,
+    session_id text not null references session (id),
+    parent_id text,
+    at integer not null,
+    type text not null,
+    payload text not null,
+    unique (session_id, id),
+    check (parent_id is null or parent_id <> id),
+    foreign key (session_id, parent_id) references entry (session_id, id)
+  ) strict;
+  create index entry_session on entry (session_id, n);
+  create trigger entry_fixed before update on entry begin select raise(abort, 'entries are append-only'); end;
+  create trigger entry_kept before delete on entry begin select raise(abort, 'entries are append-only'); end;
+
+  create table event (
+    session_id text not null references session (id),
+    seq integer not null check (seq > 0),
+    at integer not null,
+    run_id text,
+    turn integer,
+    type text not null,
+    payload text not null,
+    primary key (session_id, seq)
+  ) strict, without rowid;
+  create trigger event_fixed before update on event begin select raise(abort, 'events are append-only'); end;
+  create trigger event_kept before delete on event begin select raise(abort, 'events are append-only'); end;
+
+  create table run (
+    id text primary key,
+    session_id text not null references session (id),
+    state text not null,
+    cause text,
+    model text not null,
+    turn integer not null,
+    first_seq integer not null,
+    started_at integer not null,
+    ended_at integer
+  ) strict;
+  create index run_session on run (session_id, started_at);
+  create index run_open on run (state) where ended_at is null;
+
+  create table call (
+    run_id text not null references run (id),
+    call_id text not null,
+    turn integer not null,
+    position integer not null,
+    name text not null,
+    dispatched_at integer,
+    result text,
+    primary key (run_id, call_id)
+  ) strict, without rowid;
+
+  create table approval (
+    id text primary key,
+    session_id text not null references session (id),
+    run_id text not null references run (id),
+    request text not null,
+    answer text,
+    asked_at integer not null,
+    closed_at integer
+  ) strict;
+  create index approval_open on approval (session_id) where closed_at is null;
+
+  create table inbox (
+    id text not null,
+    session_id text not null references session (id),
+    kind text not null check (kind in ('prompt', 'steer', 'follow-up')),
+    text text not null,
+    at integer not null,
+    state text not null check (state in ('queued', 'taken', 'withdrawn')),
+    taken_run text,
+    taken_turn integer,
+    primary key (session_id, id)
+  ) strict;
+  create index inbox_waiting on inbox (session_id, at) where state = 'queued';
+
+  create table permission (
+    session_id text not null references session (id),
+    tool text not null,
+    at integer not null,
+    primary key (session_id, tool)
+  ) strict, without rowid;
+  `
+]
