@@ -22,6 +22,7 @@ const base = {
   /** Number of the turn within its run, from 1. */
   turn: z.number().int().optional()
 }
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- T keeps the literal, by which events are told apart
 const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) => z.object({ ...base, type: z.literal(type) }).extend(shape)
 
 export const SessionEvent = z.discriminatedUnion('type', [

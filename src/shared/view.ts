@@ -73,7 +73,7 @@ function step(view: SessionView, event: SessionEvent): SessionView {
       return { ...withRun(view, { state: event.state }), session: { ...view.session, state: event.state } }
     case 'agent_end': {
       const ended = withRun(view, { state: event.state, cause: event.cause, endedAt: event.at })
-      const { draft: _draft, route: _route, ...rest } = ended
+      const { draft, route, ...rest } = ended
       return { ...rest, tools: new Map(), approvals: [], session: { ...view.session, state: event.state } }
     }
     case 'turn_start':
@@ -130,7 +130,7 @@ function endMessage(view: SessionView, { entry }: EventOf<'message_end'>): Sessi
   const session = { ...view.session, updatedAt: entry.at }
   const grown = { ...view, session, tree: addEntry(view.tree, entry) }
   if (view.draft?.entryId !== entry.id) return grown
-  const { draft: _draft, ...rest } = grown
+  const { draft, ...rest } = grown
   return rest
 }
 

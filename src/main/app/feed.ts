@@ -6,7 +6,7 @@ import type { Session } from '../../shared/session'
 export interface Feed {
   readonly state: AppState
   update(change: Partial<AppState>): void
-  sessionChanged(session: Session): void
+  readonly sessionChanged: (session: Session) => void
   /** Ends when `signal` aborts. */
   watch(signal: AbortSignal): AsyncGenerator<AppEvent>
 }

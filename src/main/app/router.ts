@@ -1,7 +1,8 @@
 // The API, method by method: checks what the contract cannot know, hands the intent to the session, turns refusals into typed errors.
 import { implement, ORPCError, withEventMeta } from '@orpc/server'
 import { contract } from '../../shared/contract'
-import type { Outcome, SessionHandle } from '../session/session'
+import type { Outcome } from '../session/scope'
+import type { SessionHandle } from '../session/session'
 import type { Core } from './core'
 
 export function createRouter(core: Core) {

@@ -72,7 +72,5 @@ function endOf(cause: StopCause): string {
   }
 }
 
-/** Text that cannot steer the terminal: a model or a file may hold escape codes (design §3.12). Line breaks and tabs stay. */
-// eslint-disable-next-line no-control-regex -- control characters are what it is about
-export const inert = (words: string): string =>
-  words.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+/** Text that cannot steer the terminal: a model or a file may hold escape codes or turn the reading order (design §3.12). Line breaks and tabs stay. */
+export const inert = (words: string): string => words.replaceAll(/(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')

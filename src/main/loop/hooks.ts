@@ -85,7 +85,7 @@ export function createHooks(hooks: readonly AnyHook[], report: (report: HookRepo
       for (const hook of at.get(point) ?? []) {
         const output = await runOne(hook as Hook<typeof point>, input, signal, report)
         if (output === undefined) continue
-        outputs.push(output as NonNullable<typeof output>)
+        outputs.push(output)
         if (isVerdict(output) && output.kind !== 'basis') break
       }
       return outputs

@@ -49,7 +49,7 @@ export interface LoopInput {
   }
   readonly signal: AbortSignal
   /** Must have stored what it was given when it returns. What it throws ends the run as an error. */
-  emit(event: LoopEvent): void
+  readonly emit: (event: LoopEvent) => void
 }
 
 /** Runs until there is a reason to stop, and returns it. Never throws. */
@@ -74,21 +74,23 @@ async function runTurns(input: LoopInput, messages: Message[]): Promise<StopCaus
     if (early) return early
 
     emit({ type: 'turn_start', turn })
-    const answer = await askModel(input, messages, turn)
-    if (isVerdict(answer)) return causeOf(answer, 'model.start')
-    messages.push(answer)
-    emit({ type: 'message_end', message: answer })
-    const rewritten =
-      answer.stopReason === 'calls' || answer.stopReason === 'length' ? await runCalls(input, answer, turn) : { results: [] }
-    messages.push(...rewritten.results)
+    const { answer, stop } = await askModel(input, messages, turn)
+    if (answer) {
+      messages.push(answer)
+      emit({ type: 'message_end', message: answer })
+    }
+    const mayCall = answer && !stop && (answer.stopReason === 'calls' || answer.stopReason === 'length')
+    const batch = mayCall ? await runCalls(input, answer, turn) : { results: [] }
+    messages.push(...batch.results)
     emit({ type: 'turn_end', turn })
 
-    if (signal.aborted) return { kind: 'aborted' }
-    if (answer.error) return failure(answer.error.code, answer.error.message)
-    if (rewritten.stop) return rewritten.stop
-    const late = await stopAt(input, 'turn.end', { runId, turn, results: rewritten.results })
+    if (isAborted(signal)) return { kind: 'aborted' }
+    if (stop) return stop
+    if (answer?.error) return failure(answer.error.code, answer.error.message)
+    if (batch.stop) return batch.stop
+    const late = await stopAt(input, 'turn.end', { runId, turn, results: batch.results })
     if (late) return late
-    if (rewritten.results.length === 0 && !hear(input, messages, turn, true)) return { kind: 'natural' }
+    if (batch.results.length === 0 && !hear(input, messages, turn, true)) return { kind: 'natural' }
   }
 }
 
@@ -99,22 +101,26 @@ function hear(input: LoopInput, messages: Message[], turn: number, atEnd: boolea
   return words.length > 0
 }
 
-/** One request. Whatever the stream does (throw, hang after the abort, end without a word), an assistant message or a verdict comes back. */
-async function askModel(input: LoopInput, messages: readonly Message[], turn: number): Promise<AssistantMessage | Verdict> {
+/** One request. Whatever the stream does (throw, hang after the abort, end without a word), a message comes back, unless a gate refused to ask. */
+async function askModel(
+  input: LoopInput,
+  messages: readonly Message[],
+  turn: number
+): Promise<{ answer?: AssistantMessage; stop?: StopCause }> {
   const { runId, hooks, signal, emit } = input
   let request = input.buildRequest(messages)
   for (const output of await hooks.run('model.start', { runId, turn, request }, signal)) {
-    if (isVerdict(output)) return output
+    if (isVerdict(output)) return { stop: causeOf(output, 'model.start') }
     request = output
   }
   emit({ type: 'message_start' })
   const taken = new Set(messages.flatMap(callsOf).map((c) => c.id))
-  const answer = await collect(input, request, (n) => `call_${String(turn)}_${String(n)}`, taken)
+  let answer = await collect(input, request, (n) => `call_${String(turn)}_${String(n)}`, taken)
   for (const output of await hooks.run('model.end', { runId, turn, message: answer }, signal)) {
-    if (isVerdict(output)) return output
-    return output
+    if (isVerdict(output)) return { answer, stop: causeOf(output, 'model.end') }
+    answer = output
   }
-  return answer
+  return { answer }
 }
 
 async function collect(
@@ -265,9 +271,12 @@ async function* untilAborted(stream: AsyncIterable<ModelEvent>, signal: AbortSig
     }
   } finally {
     signal.removeEventListener('abort', wake)
-    void events.return?.()?.then(undefined, () => undefined) // not awaited: a deaf stream may never return
+    void events.return?.().then(undefined, () => undefined) // not awaited: a deaf stream may never return
   }
 }
+
+/** A call, as the compiler would take the first look at a signal for its last. */
+const isAborted = (signal: AbortSignal): boolean => signal.aborted
 
 const ABORTED = { code: 'aborted', message: 'Stopped.' }
 const failure = (code: string, message: string): StopCause => ({ kind: 'error', error: { code, message } })

@@ -12,7 +12,7 @@ export interface ToolScope {
 }
 export interface ToolRun extends ToolScope {
   /** As often as it likes; the session throttles. */
-  progress(progress: Progress): void
+  readonly progress: (progress: Progress) => void
   /** What `preview` saw as `basis` when the person was asked; undefined when nobody was asked. */
   readonly basis: string | undefined
 }
@@ -73,6 +73,6 @@ export function createRegistry(tools: readonly Tool[]): Registry {
 }
 
 function schemaOf(tool: Tool): Record<string, unknown> {
-  const { $schema: _dialect, ...schema } = z.toJSONSchema(tool.parameters, { io: 'input' })
+  const { $schema, ...schema } = z.toJSONSchema(tool.parameters, { io: 'input' })
   return schema
 }

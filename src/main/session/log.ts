@@ -7,10 +7,10 @@ export interface EventLog {
    * Runs `work` as one transaction; the events it adds become visible to watchers when all of it is stored. `durable`: on the disk, not only
    * safe from a killed process. Throws what the store throws; nothing is stored or shown then.
    */
-  commit(work: (add: (draft: EventDraft) => SessionEvent) => void, durable?: boolean): void
+  commit<T>(work: (add: (draft: EventDraft) => SessionEvent) => T, durable?: boolean): T
   readonly lastSeq: number
   /** Stored events after `after`, then those to come, until `signal` aborts. */
-  watch(after: number, signal: AbortSignal): AsyncGenerator<SessionEvent>
+  readonly watch: (after: number, signal: AbortSignal) => AsyncGenerator<SessionEvent>
 }
 
 const BATCH = 500
@@ -24,19 +24,19 @@ export function openLog(store: Store, sessionId: string, now: () => number): Eve
     },
     commit(work, durable = false) {
       let seq = lastSeq
-      const all = (): void => {
+      const all = (): ReturnType<typeof work> =>
         work((draft) => {
           const event = store.events.append(sessionId, now(), draft)
           seq = event.seq
           return event
         })
+      const value = durable ? store.writeDurably(all) : store.write(all)
+      if (seq !== lastSeq) {
+        lastSeq = seq
+        news.resolve(undefined)
+        news = Promise.withResolvers()
       }
-      if (durable) store.writeDurably(all)
-      else store.write(all)
-      if (seq === lastSeq) return
-      lastSeq = seq
-      news.resolve(undefined)
-      news = Promise.withResolvers()
+      return value
     },
     async *watch(after, signal) {
       const stop = Promise.withResolvers<undefined>()

@@ -47,13 +47,13 @@ export function createRecorder(scope: RecorderScope): Recorder {
   let closed = false
 
   type Add = (draft: EventDraft) => void
-  const commit = (work: (add: Add) => void, durable = false): void => {
-    log.commit((add) => {
-      const drafts = gathered()
-      for (const draft of drafts) add(draft)
-      work(add)
+  const commit = <T>(work: (add: Add) => T, durable = false): T => {
+    const value = log.commit((add) => {
+      for (const draft of gathered()) add(draft)
+      return work(add)
     }, durable)
     clear()
+    return value
   }
   const gathered = (): EventDraft[] => [
     ...(phase ? [phase] : []),
@@ -122,11 +122,7 @@ export function createRecorder(scope: RecorderScope): Recorder {
           gather()
           return
         case 'message_end': {
-          let entry: Entry | undefined
-          commit((add) => {
-            entry = addEntry(add, draftId, scope.head(), event.message)
-          })
-          if (entry) scope.added(entry)
+          scope.added(commit((add) => addEntry(add, draftId, scope.head(), event.message)))
           return
         }
         case 'tool_start': {

@@ -1,59 +1,37 @@
-// One session: the only writer of its tree (design §3.2). It takes intents (prompt, stop, answer, go to …), drives the loop with what it keeps,
-// and stores and shows what happens.
-import { firstLine } from '../../shared/text'
+// One session: the only writer of its tree (design §3.2). It takes intents (prompt, stop, answer, go to …), starts runs, and stores and shows
+// what happens. Whatever it changes in memory, it has stored before.
 import type { Snapshot } from '../../shared/contract'
-import type { SessionEvent } from '../../shared/event'
-import { callsOf, type Fault, type UserMessage } from '../../shared/message'
+import type { EventDraft, SessionEvent } from '../../shared/event'
+import { callsOf, type UserMessage } from '../../shared/message'
 import type { Answer, Entry, InboxItem, Run, RunState, Session, StopCause } from '../../shared/session'
+import { firstLine } from '../../shared/text'
 import { addEntry, emptyTree, entryOf, moveHead, type Tree } from '../../shared/tree'
-import { type AnyHook, createHooks, type HookReport } from '../loop/hooks'
-import { type LoopInput, runLoop } from '../loop/loop'
-import type { TaskQueue } from '../loop/queue'
-import { createRegistry, type Registry } from '../loop/tool'
-import type { Model } from '../models/model'
-import { type Budget, overBudget } from '../policy/budget'
 import { newId } from '../store/id'
-import type { Store } from '../store/store'
 import { createApprovals } from './approvals'
-import { buildContext, newestMessages } from './context'
 import { openLog } from './log'
-import { createRecorder } from './recorder'
-import { systemPrompt } from './system-prompt'
-
-export interface SessionScope {
-  readonly store: Store
-  readonly registry: Registry
-  readonly queue: TaskQueue
-  readonly budget: Budget
-  openModel(id: string): Promise<{ ok: true; model: Model } | { ok: false; error: Fault }>
-  /** Model for sessions that were made when there was none; empty when there is none still. */
-  defaultModel(): string
-  now(): number
-  report(report: HookReport): void
-  /** Title, state, model … changed: for lists. */
-  changed(session: Session): void
-  /** Something failed that should not: goes to the log. */
-  failed(what: string, error: unknown): void
-}
-
-/** Why an intent was not followed. */
-export type Refusal = { ok: false; code: 'NOT_FOUND' | 'CONFLICT'; message: string }
-export type Outcome<T> = { ok: true; value: T } | Refusal
+import { performRun } from './run'
+import { conflict, notFound, type Outcome, type SessionScope } from './scope'
 
 export interface Prompt {
   readonly text: string
+  /** Made by who sends it: the same prompt sent twice counts once. */
   readonly itemId: string
+  /** Where a branch begins (null: at the root); undefined follows the head. */
   readonly parentId?: string | null | undefined
   readonly kind?: InboxItem['kind'] | undefined
+}
+export interface Accepted {
+  readonly accepted: 'started' | 'queued' | 'known'
+  readonly seq: number
 }
 
 export interface SessionHandle {
   readonly info: Session
-  readonly lastSeq: number
   snapshot(): Snapshot
   watch(after: number, signal: AbortSignal): AsyncGenerator<SessionEvent>
-  prompt(prompt: Prompt): Outcome<{ accepted: 'started' | 'queued' | 'known'; seq: number }>
+  prompt(prompt: Prompt): Outcome<Accepted>
   retry(): Outcome<{ seq: number }>
+  /** False when nothing was running. */
   stop(): boolean
   answer(approvalId: string, answer: Answer): Outcome<{ seq: number }>
   withdraw(itemId: string): Outcome<{ text: string }>
@@ -65,7 +43,7 @@ export interface SessionHandle {
   waitForIdle(): Promise<void>
 }
 
-const NO_TOOLS = createRegistry([])
+type Add = (draft: EventDraft) => SessionEvent
 
 /** Opens a stored session; undefined when there is none of that id. */
 export function openSession(id: string, scope: SessionScope): SessionHandle | undefined {
@@ -73,11 +51,10 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
   const stored = store.sessions.find(id)
   if (!stored) return undefined
   const { head, ...first } = stored
-  let info: Session = first
-  let tree: Tree = emptyTree()
-  for (const entry of store.sessions.entries(id)) tree = addEntry(tree, entry)
-  tree = moveHead(tree, head)
   const log = openLog(store, id, scope.now)
+  let info: Session = first
+  let tree: Tree = store.sessions.entries(id).reduce(addEntry, emptyTree())
+  tree = moveHead(tree, head)
   let active: { run: Run; stop: AbortController; done: Promise<void> } | undefined
   const approvals = createApprovals({
     sessionId: id,
@@ -89,44 +66,33 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
     }
   })
 
-  function prompt({ text, itemId, parentId, kind }: Prompt): Outcome<{ accepted: 'started' | 'queued' | 'known'; seq: number }> {
+  // --- intents
+
+  function prompt(given: Prompt): Outcome<Accepted> {
+    const { parentId } = given
     if (parentId !== undefined && parentId !== null && !entryOf(tree, parentId))
       return notFound('There is no such message in this session.')
     if (active && parentId !== undefined) return conflict('A run is going on. Stop it before you branch.')
-    const waits = active !== undefined
-    let known = false
-    let entry: Entry | undefined
-    let run: Run | undefined
-    log.commit((add) => {
-      const at = scope.now()
-      known = !store.inbox.add(id, { id: itemId, kind: waits ? (kind ?? 'follow-up') : 'prompt', text, at })
-      if (known) return
-      if (waits) {
-        add({ type: 'queue', state: 'queued', item: { id: itemId, kind: kind ?? 'follow-up', text, at } })
-        return
-      }
-      run = newRun(at)
-      store.inbox.take(id, itemId, run.id, 1)
-      entry = newEntry(parentId === undefined ? tree.head : parentId, text, at)
-      store.sessions.addEntry(entry)
-      add({ type: 'message_end', entry })
-      if (info.title === '') {
-        info = { ...info, title: firstLine(text, 60) }
-        store.sessions.rename(id, info.title)
-        add({ type: 'session', session: info })
-      }
-      begin(add, run)
-    }, true)
-    if (entry) added(entry)
-    if (run) start(run)
-    return { ok: true, value: { accepted: known ? 'known' : waits ? 'queued' : 'started', seq: log.lastSeq } }
+    const at = scope.now()
+    const { itemId, text, kind = 'follow-up' } = given
+    if (active) {
+      const item = { id: itemId, kind, text, at }
+      const isNew = log.commit((add) => store.inbox.add(id, item) && add({ type: 'queue', state: 'queued', item }), true)
+      return accepted(isNew ? 'queued' : 'known')
+    }
+    const started = startWith(parentId === undefined ? tree.head : parentId, text, (run) => {
+      const isNew = store.inbox.add(id, { id: itemId, kind: 'prompt', text, at })
+      if (isNew) store.inbox.take(id, itemId, run.id, 1)
+      return isNew
+    })
+    return accepted(started ? 'started' : 'known')
   }
 
   function retry(): Outcome<{ seq: number }> {
     if (active) return conflict('A run is going on already.')
     const from = retryFrom()
     if (from === undefined) return conflict('There is nothing to answer: write a message.')
-    const run = newRun(scope.now())
+    const run = newRun()
     log.commit((add) => {
       if (from !== tree.head) {
         store.sessions.setHead(id, from)
@@ -139,27 +105,68 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
     return { ok: true, value: { seq: log.lastSeq } }
   }
 
-  /** The newest entry that a model can answer; a failed or broken-off answer above it stays as a sibling. Undefined: nothing to answer. */
-  function retryFrom(): string | undefined {
-    const last = tree.head === null ? undefined : entryOf(tree, tree.head)
-    if (!last) return undefined
-    if (last.message.role !== 'assistant') return last.id
-    const finished = last.message.stopReason === 'stop' || last.message.stopReason === 'calls'
-    return finished && callsOf(last.message).length === 0 ? undefined : (last.parentId ?? undefined)
+  function withdraw(itemId: string): Outcome<{ text: string }> {
+    const item = log.commit((add) => {
+      const found = store.inbox.withdraw(id, itemId)
+      if (found) add({ type: 'queue', state: 'withdrawn', item: found })
+      return found
+    })
+    return item ? { ok: true, value: { text: item.text } } : notFound('This message does not wait any more.')
   }
 
-  function newRun(at: number): Run {
-    return { id: newId(), sessionId: id, state: 'running', model: info.model, turn: 0, startedAt: at }
+  function goTo(entryId: string | null): Outcome<{ head: string | null }> {
+    if (active) return conflict('A run is going on. Stop it first.')
+    if (entryId !== null && !entryOf(tree, entryId)) return notFound('There is no such message in this session.')
+    log.commit((add) => {
+      store.sessions.setHead(id, entryId)
+      add({ type: 'head', head: entryId })
+    })
+    tree = moveHead(tree, entryId)
+    return { ok: true, value: { head: entryId } }
   }
 
-  function newEntry(parentId: string | null, text: string, at: number): Entry {
-    return { id: newId(), sessionId: id, parentId, at, type: 'message', message: userMessage(text) }
+  // --- runs
+
+  /** Stores the person's words and begins a run with them; false, and nothing is stored, when `take` says that they are known. */
+  function startWith(parentId: string | null, text: string, take: (run: Run, add: Add) => boolean): boolean {
+    const run = newRun()
+    const entry = newEntry(parentId, text, run.startedAt)
+    const named = info.title === '' ? { ...info, title: firstLine(text, 60) } : info
+    const next = named.model === run.model ? named : { ...named, model: run.model }
+    const taken = log.commit((add) => {
+      if (!take(run, add)) return false
+      if (next !== info) {
+        store.sessions.rename(id, next.title)
+        store.sessions.setModel(id, next.model)
+        add({ type: 'session', session: next })
+      }
+      store.sessions.addEntry(entry)
+      add({ type: 'message_end', entry })
+      begin(add, run)
+      return true
+    }, true)
+    if (!taken) return false
+    info = next
+    added(entry)
+    start(run)
+    return true
   }
 
-  function begin(
-    add: (draft: Parameters<Parameters<typeof log.commit>[0]>[0] extends (d: infer D) => unknown ? D : never) => SessionEvent,
-    run: Run
-  ): void {
+  function newRun(): Run {
+    const model = info.model === '' ? scope.defaultModel() : info.model
+    return { id: newId(), sessionId: id, state: 'running', model, turn: 0, startedAt: scope.now() }
+  }
+
+  const newEntry = (parentId: string | null, text: string, at: number): Entry => ({
+    id: newId(),
+    sessionId: id,
+    parentId,
+    at,
+    type: 'message',
+    message: userMessage(text)
+  })
+
+  function begin(add: Add, run: Run): void {
     const { seq } = add({ type: 'agent_start', runId: run.id, model: run.model })
     store.runs.insert(run, seq)
     store.sessions.setState(id, 'running')
@@ -167,19 +174,22 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
 
   function start(run: Run): void {
     const stop = new AbortController()
+    const current = { run, stop, done: Promise.resolve() }
+    active = current
     info = { ...info, state: 'running' }
-    active = { run, stop, done: Promise.resolve() }
-    active.done = drive(run, stop).catch((error: unknown) => {
+    scope.changed(info)
+    current.done = drive(run, stop).catch((error: unknown) => {
+      // the end could not be stored: the next start finds the run open and ends it as interrupted
       scope.failed('a run could not be ended', error)
       active = undefined
       info = { ...info, state: 'failed' }
       scope.changed(info)
     })
-    scope.changed(info)
   }
 
   async function drive(run: Run, stop: AbortController): Promise<void> {
-    const cause = await perform(run, stop)
+    const gates = [approvals.gate]
+    const cause = await performRun({ scope, run, workspace: info.workspace, log, stop, gates, tree: () => tree, added, takeWords })
     const state = stateAfter(cause)
     const at = scope.now()
     log.commit((add) => {
@@ -201,100 +211,41 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
   function releaseQueue(): void {
     const [next] = store.inbox.waiting(id)
     if (!next) return
-    const run = newRun(scope.now())
-    let entry: Entry | undefined
-    log.commit((add) => {
+    startWith(tree.head, next.text, (run, add) => {
       store.inbox.take(id, next.id, run.id, 1)
       add({ type: 'queue', state: 'taken', item: next })
-      entry = newEntry(tree.head, next.text, run.startedAt)
-      store.sessions.addEntry(entry)
-      add({ type: 'message_end', entry })
-      begin(add, run)
-    }, true)
-    if (entry) added(entry)
-    start(run)
-  }
-
-  async function perform(run: Run, stop: AbortController): Promise<StopCause> {
-    const opened = await scope.openModel(run.model)
-    if (stop.signal.aborted) return { kind: 'aborted' }
-    if (!opened.ok) return { kind: 'error', error: opened.error }
-    const { model } = opened
-    const registry = model.info.tools ? scope.registry : NO_TOOLS
-    const system = systemPrompt(info.workspace, model.info.tools)
-    let broken: unknown
-    const recorder = createRecorder({
-      sessionId: id,
-      runId: run.id,
-      model: run.model,
-      store,
-      log,
-      registry,
-      now: scope.now,
-      head: () => tree.head,
-      added,
-      failed: (error) => {
-        broken = error
-        stop.abort()
-      }
+      return true
     })
-    log.commit((add) => {
-      add({ type: 'route', runId: run.id, model: run.model, rule: 'session', why: 'This model was chosen for the session.' })
-    })
-    const input: LoopInput = {
-      runId: run.id,
-      model: run.model,
-      stream: model.stream,
-      history: newestMessages(tree.path, model.contextWindow),
-      buildRequest: (messages) => buildContext({ system, messages, tools: registry.specs, window: model.contextWindow }).request,
-      workspace: info.workspace,
-      registry,
-      hooks: createHooks(hooksFor(run), scope.report),
-      queue: scope.queue,
-      inbox: { take: (turn, atEnd) => takeWords(run, turn, atEnd) },
-      signal: stop.signal,
-      emit: (event) => {
-        recorder.record(event)
-      }
-    }
-    const cause = await runLoop(input)
-    recorder.close()
-    return broken === undefined
-      ? cause
-      : { kind: 'error', error: { code: 'store_failed', message: `What was said could not be stored: ${String(broken)}` } }
   }
 
-  function hooksFor(run: Run): AnyHook[] {
-    return [
-      {
-        point: 'turn.start',
-        name: 'budget',
-        kind: 'gate',
-        run: ({ turn }) => {
-          const cause = overBudget(scope.budget, turn, scope.now() - run.startedAt)
-          return cause && { kind: 'stop', cause }
-        }
-      },
-      approvals.gate
-    ]
-  }
-
-  function takeWords(run: Run, turn: number, atEnd: boolean): UserMessage[] {
-    const words = store.inbox.waiting(id).filter((i) => atEnd || i.kind === 'steer')
-    const next = words.find((i) => i.kind === 'steer') ?? words[0] // one at a time: each gets its own answer (spec Q1)
+  /** One at a time: each gets its own answer (spec Q1). */
+  function takeWords(turn: number, atEnd: boolean): UserMessage[] {
+    const runId = active?.run.id ?? ''
+    const due = store.inbox.waiting(id).filter((i) => atEnd || i.kind === 'steer')
+    const next = due.find((i) => i.kind === 'steer') ?? due[0]
     if (!next) return []
-    let entry: Entry | undefined
+    const entry = newEntry(tree.head, next.text, scope.now())
     log.commit((add) => {
-      const at = scope.now()
-      store.inbox.take(id, next.id, run.id, turn)
-      add({ type: 'queue', runId: run.id, turn, state: 'taken', item: next })
-      entry = newEntry(tree.head, next.text, at)
+      store.inbox.take(id, next.id, runId, turn)
+      add({ type: 'queue', runId, turn, state: 'taken', item: next })
       store.sessions.addEntry(entry)
-      add({ type: 'message_end', runId: run.id, turn, entry })
+      add({ type: 'message_end', runId, turn, entry })
     }, true)
-    if (entry) added(entry)
+    added(entry)
     return [userMessage(next.text)]
   }
+
+  /** The newest entry that a model can answer; a failed or broken-off answer below it stays as a sibling. Undefined: nothing to answer. */
+  function retryFrom(): string | undefined {
+    const last = tree.head === null ? undefined : entryOf(tree, tree.head)
+    if (!last) return undefined
+    if (last.message.role !== 'assistant') return last.id
+    const { stopReason } = last.message
+    const finished = (stopReason === 'stop' || stopReason === 'calls') && callsOf(last.message).length === 0
+    return finished ? undefined : (last.parentId ?? undefined)
+  }
+
+  // --- state
 
   function added(entry: Entry): void {
     tree = addEntry(tree, entry)
@@ -323,59 +274,42 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
     return info
   }
 
+  function snapshot(): Snapshot {
+    const run = store.runs.latest(id)
+    const firstSeq = run?.firstSeq ?? 1
+    return {
+      seq: log.lastSeq,
+      session: info,
+      entries: store.sessions.entries(id),
+      head: tree.head,
+      ...(run && { run }),
+      approvals: store.runs.openApprovals(id),
+      queue: store.inbox.waiting(id),
+      notices: run ? store.events.notices(id, firstSeq) : [],
+      live: active ? store.events.after(id, firstSeq - 1, Number.MAX_SAFE_INTEGER) : []
+    }
+  }
+
+  const accepted = (how: Accepted['accepted']): Outcome<Accepted> => ({ ok: true, value: { accepted: how, seq: log.lastSeq } })
+
   return {
     get info() {
       return info
     },
-    get lastSeq() {
-      return log.lastSeq
-    },
-    snapshot() {
-      const run = store.runs.latest(id)
-      const live = active && run ? store.events.after(id, run.firstSeq - 1, Number.MAX_SAFE_INTEGER) : []
-      const { firstSeq = 1, ...latest } = run ?? {}
-      return {
-        seq: log.lastSeq,
-        session: info,
-        entries: store.sessions.entries(id),
-        head: tree.head,
-        ...(run && { run: latest as Run }),
-        approvals: store.runs.openApprovals(id),
-        queue: store.inbox.waiting(id),
-        notices: run ? store.events.notices(id, firstSeq) : [],
-        live
-      }
-    },
-    watch: (after, signal) => log.watch(after, signal),
+    snapshot,
+    watch: log.watch,
     prompt,
     retry,
     stop() {
       active?.stop.abort()
       return active !== undefined
     },
-    answer(approvalId, answer) {
-      return approvals.answer(approvalId, answer)
+    answer: (approvalId, answer) =>
+      approvals.answer(approvalId, answer)
         ? { ok: true, value: { seq: log.lastSeq } }
-        : conflict('This question is not open any more: it was answered, or its run has ended.')
-    },
-    withdraw(itemId) {
-      let item: InboxItem | undefined
-      log.commit((add) => {
-        item = store.inbox.withdraw(id, itemId)
-        if (item) add({ type: 'queue', state: 'withdrawn', item })
-      })
-      return item ? { ok: true, value: { text: item.text } } : notFound('This message does not wait any more.')
-    },
-    goTo(entryId) {
-      if (active) return conflict('A run is going on. Stop it first.')
-      if (entryId !== null && !entryOf(tree, entryId)) return notFound('There is no such message in this session.')
-      log.commit((add) => {
-        store.sessions.setHead(id, entryId)
-        add({ type: 'head', head: entryId })
-      })
-      tree = moveHead(tree, entryId)
-      return { ok: true, value: { head: entryId } }
-    },
+        : conflict('This question is not open any more: it was answered, or its run has ended.'),
+    withdraw,
+    goTo,
     rename: (title) =>
       change({ ...info, title }, () => {
         store.sessions.rename(id, title)
@@ -395,8 +329,6 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
 }
 
 const userMessage = (text: string): UserMessage => ({ role: 'user', parts: [{ type: 'text', text }] })
-const notFound = (message: string): Refusal => ({ ok: false, code: 'NOT_FOUND', message })
-const conflict = (message: string): Refusal => ({ ok: false, code: 'CONFLICT', message })
 
 function stateAfter(cause: StopCause): RunState {
   switch (cause.kind) {

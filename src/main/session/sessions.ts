@@ -1,7 +1,8 @@
 // All sessions of a data folder: opened when first asked for, each once.
 import type { Session } from '../../shared/session'
 import { newId } from '../store/id'
-import { openSession, type SessionHandle, type SessionScope } from './session'
+import type { SessionScope } from './scope'
+import { openSession, type SessionHandle } from './session'
 
 export interface NewSession {
   readonly title: string

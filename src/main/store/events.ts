@@ -37,7 +37,7 @@ export function eventTable(db: Connection): EventTable {
       const { type, runId, turn, ...payload } = draft
       const seq = lastSeq(sessionId) + 1
       insert.run(sessionId, seq, at, runId ?? null, turn ?? null, type, JSON.stringify(payload))
-      return { ...draft, sessionId, seq, at } as SessionEvent
+      return { ...draft, sessionId, seq, at }
     },
     after: (sessionId, seq, limit) => after.all(sessionId, seq, limit).map(toEvent),
     lastSeq,

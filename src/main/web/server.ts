@@ -53,12 +53,24 @@ export async function startWebHost(options: WebOptions): Promise<WebHost> {
     })
   })
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    if (!isLocal(req.headers.host)) return send(res, 421, 'This address is for this computer only.')
-    if (req.method !== 'GET' && req.method !== 'HEAD') return send(res, 405, 'Only GET.')
+    if (!isLocal(req.headers.host)) {
+      send(res, 421, 'This address is for this computer only.')
+      return
+    }
+    if (req.method !== 'GET' && req.method !== 'HEAD') {
+      send(res, 405, 'Only GET.')
+      return
+    }
     const url = new URL(req.url ?? '/', 'http://local')
     const token = url.searchParams.get('token')
-    if (url.pathname === '/' && token !== null) return enter(res, token, knows(req))
-    if (url.pathname === '/' && !knows(req)) return send(res, 401, NO_COOKIE)
+    if (url.pathname === '/' && token !== null) {
+      enter(res, token, knows(req))
+      return
+    }
+    if (url.pathname === '/' && !knows(req)) {
+      send(res, 401, NO_COOKIE)
+      return
+    }
     await sendFile(res, options.root, url.pathname)
   }
   function enter(res: ServerResponse, token: string, known: boolean): void {
@@ -116,7 +128,10 @@ const isLocal = (host: string | undefined): boolean => /^(127\.0\.0\.1|localhost
 async function sendFile(res: ServerResponse, root: string, pathname: string): Promise<void> {
   const path = normalize(join(root, pathname === '/' ? 'index.html' : decodeURIComponent(pathname)))
   const body = path.startsWith(root + sep) ? await readFile(path).catch(() => undefined) : undefined
-  if (!body) return send(res, 404, 'There is nothing here.')
+  if (!body) {
+    send(res, 404, 'There is nothing here.')
+    return
+  }
   const lasting = pathname.startsWith('/assets/') // their names hold a hash of what they contain
   res.writeHead(200, {
     'content-type': TYPES[extname(path)] ?? 'application/octet-stream',
