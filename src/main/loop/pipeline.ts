@@ -150,8 +150,8 @@ const limit = (text: string): string =>
 
 /** Never empty: a model can do nothing with an error that says nothing. */
 function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message || error.name : String(error)
-  return text.trim() === '' ? 'no reason was given' : text
+  const text = (error instanceof Error ? error.message : String(error)).trim()
+  return text === '' ? 'no reason was given' : text
 }
 
 function unknownTool(name: string, known: readonly string[]): string {

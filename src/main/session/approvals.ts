@@ -94,6 +94,7 @@ export function createApprovals(scope: ApprovalScope): Approvals {
         if (forSession) store.sessions.permit(sessionId, approval.tool, scope.now())
         add({ type: 'approval_answer', runId: approval.runId, approvalId, answer })
       }, true)
+      open.delete(approvalId) // from here on it is answered: a second answer finds nothing
       if (forSession) permitted.add(approval.tool)
       waiting.settle(answer)
       return true

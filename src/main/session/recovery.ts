@@ -1,7 +1,7 @@
 // After a process ended in the middle of a run: what was done, what was not begun, what may have happened (design §4, journal). Nothing is
 // run again here; the run ends as interrupted and the person decides.
 import { appendText, type AssistantPart, callsOf, type ToolMessage } from '../../shared/message'
-import type { Entry, StopCause } from '../../shared/session'
+import type { Entry, Run, StopCause } from '../../shared/session'
 import { newId } from '../store/id'
 import type { JournalCall, StoredRun } from '../store/runs'
 import type { Store } from '../store/store'
@@ -18,10 +18,10 @@ export function recoverRuns(store: Store, now: () => number): number {
   return open.length
 }
 
-function recoverRun(store: Store, run: StoredRun, now: () => number): void {
+function recoverRun(store: Store, { run, firstSeq }: StoredRun, now: () => number): void {
   const { id: runId, sessionId } = run
   const at = now()
-  const draft = unfinishedAnswer(store, run)
+  const draft = unfinishedAnswer(store, sessionId, firstSeq)
   let head = store.sessions.find(sessionId)?.head ?? null
   const add = (id: string, message: Entry['message']): void => {
     const entry: Entry = { id, sessionId, parentId: head, at, type: 'message', message }
@@ -45,10 +45,10 @@ function recoverRun(store: Store, run: StoredRun, now: () => number): void {
 }
 
 /** The answer that was being streamed, as far as it reached the disk. */
-function unfinishedAnswer(store: Store, run: StoredRun): { entryId: string; parts: AssistantPart[] } | undefined {
+function unfinishedAnswer(store: Store, sessionId: string, firstSeq: number): { entryId: string; parts: AssistantPart[] } | undefined {
   let draft: { entryId: string; parts: AssistantPart[] } | undefined
-  for (let seq = run.firstSeq - 1; ;) {
-    const events = store.events.after(run.sessionId, seq, 1_000)
+  for (let seq = firstSeq - 1; ;) {
+    const events = store.events.after(sessionId, seq, 1_000)
     for (const event of events) {
       seq = event.seq
       if (event.type === 'message_start') draft = { entryId: event.entryId, parts: [] }
@@ -60,7 +60,7 @@ function unfinishedAnswer(store: Store, run: StoredRun): { entryId: string; part
 }
 
 /** Results for the calls of the newest answer that have none in the tree yet, in call order. */
-function missingResults(store: Store, run: StoredRun, head: string | null): ToolMessage[] {
+function missingResults(store: Store, run: Run, head: string | null): ToolMessage[] {
   const present = new Set<string>()
   let id = head
   for (;;) {

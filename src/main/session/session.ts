@@ -275,17 +275,17 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
   }
 
   function snapshot(): Snapshot {
-    const run = store.runs.latest(id)
-    const firstSeq = run?.firstSeq ?? 1
+    const latest = store.runs.latest(id)
+    const firstSeq = latest?.firstSeq ?? 1
     return {
       seq: log.lastSeq,
       session: info,
       entries: store.sessions.entries(id),
       head: tree.head,
-      ...(run && { run }),
+      ...(latest && { run: latest.run }),
       approvals: store.runs.openApprovals(id),
       queue: store.inbox.waiting(id),
-      notices: run ? store.events.notices(id, firstSeq) : [],
+      notices: latest ? store.events.notices(id, firstSeq) : [],
       live: active ? store.events.after(id, firstSeq - 1, Number.MAX_SAFE_INTEGER) : []
     }
   }

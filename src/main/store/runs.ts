@@ -11,7 +11,8 @@ export interface JournalCall {
   readonly dispatchedAt?: number
   readonly result?: ToolMessage
 }
-export interface StoredRun extends Run {
+export interface StoredRun {
+  readonly run: Run
   /** Number of the event that began it. */
   readonly firstSeq: number
 }
@@ -92,15 +93,17 @@ export function runTable(db: Connection): RunTable {
 }
 
 const toRun = (row: RunRow): StoredRun => ({
-  id: row.id,
-  sessionId: row.session_id,
-  state: row.state as RunState,
-  model: row.model,
-  turn: row.turn,
-  startedAt: row.started_at,
   firstSeq: row.first_seq,
-  ...(row.cause !== null && { cause: JSON.parse(row.cause) as StopCause }),
-  ...(row.ended_at !== null && { endedAt: row.ended_at })
+  run: {
+    id: row.id,
+    sessionId: row.session_id,
+    state: row.state as RunState,
+    model: row.model,
+    turn: row.turn,
+    startedAt: row.started_at,
+    ...(row.cause !== null && { cause: JSON.parse(row.cause) as StopCause }),
+    ...(row.ended_at !== null && { endedAt: row.ended_at })
+  }
 })
 
 const toCall = (row: CallRow): JournalCall => ({

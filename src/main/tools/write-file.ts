@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { structuredPatch } from 'diff'
+import { formatPatch, OMIT_HEADERS, structuredPatch } from 'diff'
 import { z } from 'zod'
 import type { Tool, ToolOutput } from '../loop/tool'
 import { locate, type Place, shorten } from './workspace'
@@ -26,19 +26,16 @@ export const writeFileTool: Tool<z.infer<typeof Arguments>> = {
     const place = await locate(workspace, path)
     if (!place.ok) return { refuse: { code: place.code, text: place.reason } }
     const before = await textOf(place)
-    const hunks = structuredPatch('', '', before ?? '', content, '', '', { context: 3 }).hunks
-    const lines = hunks.flatMap((h) => [
-      `@@ -${String(h.oldStart)},${String(h.oldLines)} +${String(h.newStart)},${String(h.newLines)} @@`,
-      ...h.lines
-    ])
+    const diff = formatPatch(structuredPatch('', '', before ?? '', content, '', '', { context: 3 }), OMIT_HEADERS).trimEnd()
+    const count = (sign: string): number => diff.split('\n').filter((line) => line.startsWith(sign)).length
     return {
       preview: {
         kind: 'file',
         path: place.path,
         change: before === undefined ? 'create' : 'replace',
-        diff: lines.join('\n'),
-        added: lines.filter((l) => l.startsWith('+')).length,
-        removed: lines.filter((l) => l.startsWith('-')).length
+        diff,
+        added: count('+'),
+        removed: count('-')
       },
       basis: basisOf(place, before)
     }

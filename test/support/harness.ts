@@ -1,0 +1,107 @@
+// A real session on a real database in a temporary folder, with a scripted model: what most tests of the core stand on.
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { EventOf, EventType, SessionEvent } from '../../src/shared/event'
+import type { Session } from '../../src/shared/session'
+import { createQueue } from '../../src/main/loop/queue'
+import { createRegistry, type Tool } from '../../src/main/loop/tool'
+import type { StreamFn } from '../../src/main/models/model'
+import { scriptedStream } from '../../src/main/models/scripted/model'
+import { parseScript } from '../../src/main/models/scripted/script'
+import { type Budget, DEFAULT_BUDGET } from '../../src/main/policy/budget'
+import { recoverRuns } from '../../src/main/session/recovery'
+import type { SessionHandle } from '../../src/main/session/session'
+import { createSessions, type Sessions } from '../../src/main/session/sessions'
+import { openStore, type Store } from '../../src/main/store/store'
+import { builtInTools } from '../../src/main/tools'
+
+/** A fresh folder; its real path, as the system's temporary folder may be a link. */
+export const freshFolder = (name = 'test'): string => realpathSync(mkdtempSync(join(tmpdir(), `tau-${name}-`)))
+
+/** The stream of a script; throws on a fault in it. */
+export function scripted(text: string): StreamFn {
+  const parsed = parseScript(text)
+  if (!parsed.ok) throw new Error(parsed.message)
+  return scriptedStream(parsed.script)
+}
+
+export interface Harness {
+  readonly home: string
+  readonly workspace: string
+  readonly store: Store
+  readonly sessions: Sessions
+  /** A new session with the harness's model. */
+  session(): SessionHandle
+  close(): Promise<void>
+}
+export interface HarnessOptions {
+  readonly home?: string
+  readonly workspace?: string
+  readonly tools?: readonly Tool[]
+  readonly budget?: Budget
+}
+
+export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Harness {
+  const home = options.home ?? freshFolder('home')
+  const workspace = options.workspace ?? freshFolder('work')
+  const store = openStore(home, 'test')
+  recoverRuns(store, Date.now)
+  const sessions = createSessions({
+    store,
+    registry: createRegistry(options.tools ?? builtInTools),
+    queue: createQueue(),
+    budget: options.budget ?? DEFAULT_BUDGET,
+    openModel: (id) =>
+      Promise.resolve({
+        ok: true,
+        model: { info: { id, name: id, source: 'scripted', tools: true, ready: true }, contextWindow: 100_000, stream }
+      }),
+    defaultModel: () => 'scripted:test',
+    now: Date.now,
+    report: () => undefined,
+    changed: () => undefined,
+    failed: (what, error) => {
+      throw new Error(what, { cause: error })
+    }
+  })
+  return {
+    home,
+    workspace,
+    store,
+    sessions,
+    session: () => handleOf(sessions, sessions.create({ title: '', workspace, model: 'scripted:test' })),
+    close: async () => {
+      await sessions.close()
+      store.close()
+      if (options.home === undefined) rmSync(home, { recursive: true, force: true })
+      if (options.workspace === undefined) rmSync(workspace, { recursive: true, force: true })
+    }
+  }
+}
+
+export function handleOf(sessions: Sessions, session: Pick<Session, 'id'>): SessionHandle {
+  const handle = sessions.get(session.id)
+  if (!handle) throw new Error('the session is gone')
+  return handle
+}
+
+let prompts = 0
+/** Sends words and waits for the end of what they start. */
+export async function say(session: SessionHandle, text: string): Promise<void> {
+  const outcome = session.prompt({ text, itemId: `p${String(++prompts)}` })
+  if (!outcome.ok) throw new Error(outcome.message)
+  await session.waitForIdle()
+}
+
+/** All stored events of a session. */
+export const eventsOf = (store: Store, session: SessionHandle): SessionEvent[] =>
+  store.events.after(session.info.id, 0, Number.MAX_SAFE_INTEGER)
+
+/** The next event of a type, from the beginning of the log on; fails the test after two seconds. */
+export async function waitFor<T extends EventType>(session: SessionHandle, type: T, count = 1): Promise<EventOf<T>> {
+  const stop = AbortSignal.timeout(5_000)
+  let seen = 0
+  for await (const event of session.watch(0, stop)) if (event.type === type && ++seen === count) return event as EventOf<T>
+  throw new Error(`no ${type} event came`)
+}

@@ -1,0 +1,226 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { StreamFn } from '../../../src/main/models/model'
+import type { SessionHandle } from '../../../src/main/session/session'
+import { callsOf, textOf } from '../../../src/shared/message'
+import { viewOf } from '../../../src/shared/snapshot'
+import { emptyView, fold, type SessionView } from '../../../src/shared/view'
+import { toArray } from '../../../src/shared/list'
+import { eventsOf, type Harness, openHarness, say, scripted, waitFor } from '../../support/harness'
+
+const open: Harness[] = []
+function harness(script: string | StreamFn, options: Parameters<typeof openHarness>[1] = {}): Harness {
+  const made = openHarness(typeof script === 'string' ? scripted(script) : script, options)
+  open.push(made)
+  return made
+}
+afterEach(async () => {
+  for (const h of open.splice(0)) await h.close()
+})
+const pathOf = (session: SessionHandle): string[] =>
+  toArray(viewOf(session.snapshot()).tree.path).map(
+    ({ message: m }) =>
+      `${m.role}: ${textOf(m)}${callsOf(m)
+        .map((c) => `→${c.name}`)
+        .join('')}`
+  )
+/** The view of one who watched from the first event. */
+const watched = (h: Harness, session: SessionHandle): SessionView => eventsOf(h.store, session).reduce(fold, emptyView(session.info))
+/** A view as plain data; maps become lists. */
+const plain = (view: SessionView): unknown =>
+  JSON.parse(
+    JSON.stringify({
+      ...view,
+      tree: { head: view.tree.head, path: toArray(view.tree.path), entries: toArray(view.tree.entries) },
+      tools: [...view.tools]
+    })
+  )
+
+const WRITE =
+  'say: I write.\ncall: write_file {"path": "a.txt", "content": "new\\n"}\n---\nsay: Done: {{result}}\n--- after denied\nsay: Fine: {{result}}'
+
+describe('a session', () => {
+  it('carries a prompt the whole way and remembers it after a restart', async () => {
+    const first = harness('say: I look.\ncall: list_dir {}\n---\nsay: I saw {{result}}')
+    writeFileSync(join(first.workspace, 'notes.txt'), 'hi')
+    const session = first.session()
+    await say(session, 'What is here?\nTell me.')
+    const path = [
+      'user: What is here?\nTell me.',
+      'assistant: I look.→list_dir',
+      'tool: notes.txt  2 bytes',
+      'assistant: I saw notes.txt  2 bytes'
+    ]
+    expect(pathOf(session)).toEqual(path)
+    expect(session.info).toMatchObject({ title: 'What is here?', state: 'completed' })
+    await first.sessions.close()
+    first.store.close()
+    open.pop()
+    const again = harness('say: x', { home: first.home, workspace: first.workspace })
+    const reopened = again.sessions.get(session.info.id)
+    expect(reopened && pathOf(reopened)).toEqual(path)
+  })
+
+  it('numbers its events without gaps, and a snapshot at any moment plus the rest is what a watcher saw', async () => {
+    const h = harness(WRITE)
+    const session = h.session()
+    session.prompt({ text: 'write', itemId: 'one' })
+    const { approval } = await waitFor(session, 'approval_request')
+    const middle = session.snapshot()
+    expect(plain(viewOf(middle))).toEqual(plain(watched(h, session)))
+    session.prompt({ text: 'later', itemId: 'two' })
+    expect(plain(viewOf(session.snapshot()))).toEqual(plain(watched(h, session)))
+    session.answer(approval.id, { kind: 'allow', scope: 'once' })
+    await session.waitForIdle()
+    const events = eventsOf(h.store, session)
+    expect(events.map((e) => e.seq)).toEqual(events.map((_, i) => i + 1))
+    const late = events.filter((e) => e.seq > middle.seq).reduce(fold, viewOf(middle))
+    expect(plain(late)).toEqual(plain(watched(h, session)))
+    expect(plain(viewOf(session.snapshot()))).toEqual(plain(watched(h, session)))
+  })
+
+  it('takes the same prompt once, however often it is sent', async () => {
+    const session = harness('say: hello').session()
+    session.prompt({ text: 'hi', itemId: 'same' })
+    expect(session.prompt({ text: 'hi', itemId: 'same' })).toMatchObject({ ok: true, value: { accepted: 'known' } })
+    await session.waitForIdle()
+    expect(session.prompt({ text: 'hi', itemId: 'same' })).toMatchObject({ ok: true, value: { accepted: 'known' } })
+    expect(pathOf(session)).toEqual(['user: hi', 'assistant: hello'])
+  })
+
+  it('queues what is said during a run, gives it back on request, and takes the rest when the run would end', async () => {
+    const h = harness('pause: 80ms\nsay: one\n---\nsay: two\n---\nsay: three')
+    const session = h.session()
+    session.prompt({ text: 'first', itemId: '1' })
+    for (const n of ['2', '3', '4']) session.prompt({ text: `say ${n}`, itemId: n })
+    expect(session.withdraw('3')).toEqual({ ok: true, value: { text: 'say 3' } })
+    expect(session.withdraw('3')).toMatchObject({ ok: false, code: 'NOT_FOUND' })
+    await session.waitForIdle()
+    expect(pathOf(session)).toEqual(['user: first', 'assistant: one', 'user: say 2', 'assistant: two', 'user: say 4', 'assistant: three'])
+    expect(session.snapshot().queue).toEqual([])
+  })
+
+  it('branches by a prompt at an earlier place, and goes back without losing anything', async () => {
+    const session = harness('say: answer to {{user}}\n---\nrepeat\nsay: again {{user}}').session()
+    await say(session, 'one')
+    const [root] = session.snapshot().entries
+    const oldHead = session.snapshot().head
+    session.prompt({ text: 'two', itemId: 'b', parentId: root?.parentId ?? null })
+    await session.waitForIdle()
+    expect(pathOf(session)).toEqual(['user: two', 'assistant: answer to two'])
+    expect(session.goTo(oldHead)).toMatchObject({ ok: true })
+    expect(pathOf(session)).toEqual(['user: one', 'assistant: answer to one'])
+    expect(session.snapshot().entries).toHaveLength(4)
+    expect(session.goTo('nobody')).toMatchObject({ ok: false, code: 'NOT_FOUND' })
+    expect(session.prompt({ text: 'x', itemId: 'c', parentId: 'nobody' })).toMatchObject({ ok: false, code: 'NOT_FOUND' })
+  })
+
+  it('tries a failed answer again beside the failed one', async () => {
+    let n = 0
+    const flaky: StreamFn = (request, signal) => scripted(n++ === 0 ? 'say: Half\nfault: busy Later.' : 'say: Whole')(request, signal)
+    const session = harness(flaky).session()
+    await say(session, 'hi')
+    expect(session.info.state).toBe('failed')
+    expect(session.retry()).toMatchObject({ ok: true })
+    await session.waitForIdle()
+    expect(pathOf(session)).toEqual(['user: hi', 'assistant: Whole'])
+    expect(session.snapshot().entries).toHaveLength(3)
+    expect(session.retry()).toMatchObject({ ok: false, code: 'CONFLICT' })
+  })
+
+  it('stops at once, keeps what was said, and goes on with the next prompt', async () => {
+    const session = harness('say: Begun\nhang\n---\nsay: Next').session()
+    session.prompt({ text: 'hi', itemId: 'a' })
+    await waitFor(session, 'message_update')
+    expect(session.stop()).toBe(true)
+    await session.waitForIdle()
+    expect(session.info.state).toBe('cancelled')
+    expect(session.stop()).toBe(false)
+    await say(session, 'go on')
+    expect(pathOf(session)).toEqual(['user: hi', 'assistant: Begun', 'user: go on', 'assistant: Next'])
+  })
+
+  it('ends a run that goes on for too long, and says which budget it was', async () => {
+    const session = harness('repeat\ncall: list_dir {}', { budget: { turns: 5, wallMs: 1e9 } }).session()
+    await say(session, 'run away')
+    expect(session.snapshot().run).toMatchObject({ state: 'failed', cause: { kind: 'budget', budget: 'turns', limit: 5 }, turn: 5 })
+  })
+
+  it('says what is wrong when its model cannot be used, and keeps the words', async () => {
+    const h = harness('say: x')
+    const session = h.session()
+    session.setModel('')
+    await say(session, 'hi')
+    expect(session.info.model).toBe('scripted:test') // made when there was no model: it takes the default that there is now
+    expect(pathOf(session)).toEqual(['user: hi', 'assistant: x'])
+  })
+})
+
+describe('an approval', () => {
+  const asked = async (h: Harness): Promise<{ session: SessionHandle; id: string }> => {
+    const session = h.session()
+    session.prompt({ text: 'write', itemId: 'w' })
+    const { approval } = await waitFor(session, 'approval_request')
+    expect(approval.preview).toMatchObject({
+      kind: 'file',
+      path: join(h.workspace, 'a.txt'),
+      change: 'create',
+      diff: '@@ -0,0 +1,1 @@\n+new'
+    })
+    expect(session.info.state).toBe('waiting')
+    expect(existsSync(join(h.workspace, 'a.txt'))).toBe(false)
+    return { session, id: approval.id }
+  }
+
+  it('lets the call run when it is given, once', async () => {
+    const h = harness(WRITE)
+    const { session, id } = await asked(h)
+    expect(session.answer(id, { kind: 'allow', scope: 'once' })).toMatchObject({ ok: true })
+    expect(session.answer(id, { kind: 'deny', reason: '' })).toMatchObject({ ok: false, code: 'CONFLICT' })
+    await session.waitForIdle()
+    expect(readFileSync(join(h.workspace, 'a.txt'), 'utf8')).toBe('new\n')
+    expect(pathOf(session).at(-1)).toBe('assistant: Done: Created a.txt (4 bytes).')
+  })
+
+  it('that is denied stops the call, and the model reads why', async () => {
+    const h = harness(WRITE)
+    const { session, id } = await asked(h)
+    session.answer(id, { kind: 'deny', reason: 'Use b.txt.' })
+    await session.waitForIdle()
+    expect(existsSync(join(h.workspace, 'a.txt'))).toBe(false)
+    expect(pathOf(session).at(-1)).toBe('assistant: Fine: The person did not allow this: Use b.txt. Nothing ran.')
+  })
+
+  it('for the session is not asked again in it, but in another one', async () => {
+    const h = harness(`${WRITE}\n---\ncall: write_file {"path": "b.txt", "content": "b"}\n---\nsay: Both.`)
+    const { session, id } = await asked(h)
+    session.answer(id, { kind: 'allow', scope: 'session' })
+    await session.waitForIdle()
+    await say(session, 'more')
+    expect(existsSync(join(h.workspace, 'b.txt'))).toBe(true)
+    const other = h.session()
+    other.prompt({ text: 'write', itemId: 'o' })
+    await waitFor(other, 'approval_request')
+  })
+
+  it('counts for what was shown: a file that changed meanwhile is not overwritten', async () => {
+    const h = harness(WRITE)
+    const { session, id } = await asked(h)
+    writeFileSync(join(h.workspace, 'a.txt'), 'theirs')
+    session.answer(id, { kind: 'allow', scope: 'once' })
+    await session.waitForIdle()
+    expect(readFileSync(join(h.workspace, 'a.txt'), 'utf8')).toBe('theirs')
+    expect(pathOf(session)[2]).toContain('changed after the person was shown')
+  })
+
+  it('expires when the run is stopped', async () => {
+    const h = harness(WRITE)
+    const { session, id } = await asked(h)
+    session.stop()
+    await session.waitForIdle()
+    expect(session.snapshot().approvals).toEqual([])
+    expect(session.answer(id, { kind: 'allow', scope: 'once' })).toMatchObject({ ok: false, code: 'CONFLICT' })
+    expect(existsSync(join(h.workspace, 'a.txt'))).toBe(false)
+  })
+})

@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process'
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, describe, expect, it } from 'vitest'
+import { newId } from '../../../src/main/store/id'
+import { openStore, type Store } from '../../../src/main/store/store'
+import type { Entry, Session } from '../../../src/shared/session'
+import { freshFolder } from '../../support/harness'
+
+const session = (id: string): Session => ({
+  id,
+  title: 't',
+  workspace: '/w',
+  model: 'm',
+  archived: false,
+  createdAt: 1,
+  updatedAt: 1,
+  state: 'ready'
+})
+const entry = (id: string, parentId: string | null, sessionId = 's'): Entry => ({
+  id,
+  parentId,
+  sessionId,
+  at: 2,
+  type: 'message',
+  message: { role: 'user', parts: [{ type: 'text', text: id }] }
+})
+const open: Store[] = []
+const opened = (folder: string): Store => {
+  const store = openStore(folder, 'test')
+  open.push(store)
+  return store
+}
+afterEach(() => {
+  for (const store of open.splice(0)) store.close()
+})
+
+describe('the store', () => {
+  it('keeps entries, head and order over a restart', () => {
+    const folder = freshFolder()
+    const first = openStore(folder, 'test')
+    first.sessions.insert(session('s'))
+    first.sessions.addEntry(entry('a', null))
+    first.sessions.addEntry(entry('b', 'a'))
+    first.close()
+    const again = opened(folder)
+    expect(again.sessions.entries('s').map((e) => e.id)).toEqual(['a', 'b'])
+    expect(again.sessions.find('s')?.head).toBe('b')
+  })
+
+  it('refuses an entry whose parent is missing, or lives in another session', () => {
+    const store = opened(freshFolder())
+    store.sessions.insert(session('s'))
+    store.sessions.insert(session('other'))
+    store.sessions.addEntry(entry('a', null))
+    expect(() => {
+      store.sessions.addEntry(entry('x', 'nobody'))
+    }).toThrow('FOREIGN KEY')
+    expect(() => {
+      store.sessions.addEntry(entry('x', 'a', 'other'))
+    }).toThrow('FOREIGN KEY')
+    expect(() => {
+      store.sessions.addEntry(entry('x', 'x'))
+    }).toThrow()
+    expect(store.sessions.entries('s')).toHaveLength(1)
+  })
+
+  it('refuses to change or delete entries and events, whoever asks', () => {
+    const folder = freshFolder()
+    const store = opened(folder)
+    store.sessions.insert(session('s'))
+    store.sessions.addEntry(entry('a', null))
+    store.events.append('s', 3, { type: 'head', head: null })
+    const foreign = new Database(join(folder, 'tau.db'))
+    for (const sql of ["update entry set payload = ''", 'delete from entry', "update event set payload = ''", 'delete from event'])
+      expect(() => foreign.exec(sql), sql).toThrow('append-only')
+    foreign.close()
+  })
+
+  it('numbers events without gaps, also after a transaction that failed', () => {
+    const store = opened(freshFolder())
+    store.sessions.insert(session('s'))
+    const add = (): number => store.events.append('s', 1, { type: 'head', head: null }).seq
+    expect(add()).toBe(1)
+    expect(() =>
+      store.write(() => {
+        add()
+        throw new Error('no')
+      })
+    ).toThrow('no')
+    expect(add()).toBe(2)
+    expect(store.events.after('s', 0, 10).map((e) => e.seq)).toEqual([1, 2])
+  })
+
+  it('stores all of a transaction or nothing', () => {
+    const store = opened(freshFolder())
+    expect(() =>
+      store.writeDurably(() => {
+        store.sessions.insert(session('s'))
+        throw new Error('no')
+      })
+    ).toThrow('no')
+    expect(store.sessions.list(false)).toEqual([])
+  })
+})
+
+describe('the data folder', () => {
+  it('belongs to one: a second one is told who has it', () => {
+    const folder = freshFolder()
+    opened(folder)
+    expect(() => openStore(folder, 'cli')).toThrow(new RegExp(`already running on .*\\(test, process ${String(process.pid)}`))
+  })
+
+  it('is free again the moment its owner is killed', async () => {
+    const folder = freshFolder()
+    const script = join(folder, 'hold.cjs')
+    writeFileSync(
+      script,
+      `const D=require(${JSON.stringify(join(process.cwd(), 'node_modules/better-sqlite3'))});const d=new D(${JSON.stringify(join(folder, 'owner.lock'))});
+      d.pragma('locking_mode = EXCLUSIVE');d.exec('create table if not exists owner (pid integer); insert into owner values (0)');console.log('held');setInterval(()=>{},1e6)`
+    )
+    const holder = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await new Promise((resolve) => holder.stdout.once('data', resolve))
+    expect(() => openStore(folder, 'test')).toThrow('already running')
+    holder.kill('SIGKILL')
+    await new Promise((resolve) => holder.once('exit', resolve))
+    opened(folder)
+  })
+
+  it('with a damaged database is refused and left as it is', () => {
+    const folder = freshFolder()
+    const file = join(folder, 'tau.db')
+    writeFileSync(file, 'this is no database, but it is long enough to be read as one'.repeat(200))
+    copyFileSync(file, `${file}.copy`)
+    expect(() => openStore(folder, 'test')).toThrow('is damaged')
+    expect(() => openStore(folder, 'test')).toThrow('is damaged') // the lock was given back
+  })
+
+  it('of a newer Tau is refused', () => {
+    const folder = freshFolder()
+    openStore(folder, 'test').close()
+    const db = new Database(join(folder, 'tau.db'))
+    db.pragma('user_version = 99')
+    db.close()
+    expect(() => openStore(folder, 'test')).toThrow('newer Tau')
+  })
+
+  it('that cannot be written says so', () => {
+    const file = join(freshFolder(), 'file')
+    writeFileSync(file, '')
+    expect(() => openStore(join(file, 'below'), 'test')).toThrow('cannot be written')
+  })
+})
+
+it('makes ids that sort by the time they were made', () => {
+  const ids = Array.from({ length: 5_000 }, newId)
+  expect([...ids].sort()).toEqual(ids)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+})
