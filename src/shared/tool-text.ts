@@ -1,5 +1,6 @@
 // Reads what a local model writes, token by token: visible text, thinking, tool calls. Raw call syntax never gets through, not even for a
 // moment: what could still become a tag is held back. A cut or broken call is reported as such, never completed (spec T4, M1).
+import { isObject, parseJson } from './json'
 
 export type ToolTextPiece =
   | { readonly type: 'text' | 'thinking'; readonly delta: string }
@@ -232,13 +233,3 @@ function broken(reason: 'cut' | 'bad_json', raw: string): ToolTextPiece {
   const args = /"(?:arguments|parameters)"\s*:\s*([\s\S]*?)\s*\}?\s*$/.exec(raw)?.[1]
   return { type: 'broken', reason, raw, ...(name !== undefined && { name }), ...(args !== undefined && { arguments: args }) }
 }
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -186,7 +186,7 @@ describe('what a stream does', () => {
   it('takes calls that the model wrote as text, and keeps them out of the text', async () => {
     const call = '<tool_call>{"name":"read_file","arguments":{"path":"a"}}</tool_call>'
     const server = await startServer((_request, answer) => {
-      sendFrames(answer, [frame('Sure. '), ...[...call].map((c) => frame(c)), done({ eval_count: 9 })])
+      sendFrames(answer, [frame('Sure. '), ...Array.from(call, (c) => frame(c)), done({ eval_count: 9 })])
     })
     const told = await collect(chatWith(server, { phases: 'told' })(ask('x', weather), never))
     expect(told.text).toBe('Sure.')

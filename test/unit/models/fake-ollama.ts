@@ -12,8 +12,8 @@ export interface FakeServer {
   readonly url: string
   /** Requests in the order they came. */
   readonly seen: { method: string; path: string; body: string; headers: IncomingMessage['headers'] }[]
-  /** Sockets open now. */
-  open(): number
+  /** How many sockets are open now. */
+  readonly open: () => number
 }
 
 /** Ends with the test. */

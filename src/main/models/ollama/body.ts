@@ -2,7 +2,7 @@
 // tokens on machines without a graphics card, the oldest messages dropped without a sign).
 import { callsOf, type Message, textOf, type ToolMessage } from '../../../shared/message'
 import type { ModelRequest, ToolSpec } from '../model'
-import { isObject, type Json, parseJson } from './json'
+import { isObject, type Json, parseJson } from '../../../shared/json'
 
 export interface BodyOptions {
   /** The server's name of the model. */

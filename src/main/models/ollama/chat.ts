@@ -7,7 +7,7 @@ import { createChannel, type Channel } from './channel'
 import { abortedFault, createFault } from './errors'
 import { createFrameReader } from './frames'
 import { askJson, type Endpoint, isAborted, type Result, sendRequest } from './http'
-import { objectsIn, stringIn } from './json'
+import { objectsIn, stringIn } from '../../../shared/json'
 import { createWatchdog, type Limits, limitsFor, type Watchdog } from './limits'
 import { createLineSplitter } from './ndjson'
 

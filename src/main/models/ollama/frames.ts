@@ -3,7 +3,7 @@ import type { Usage } from '../../../shared/message'
 import { readToolText, type ToolTextPiece } from '../../../shared/tool-text'
 import type { ModelEvent, ModelFault } from '../model'
 import { classifyComplaint, complaintText, createFault } from './errors'
-import { isObject, type Json, numberIn, objectIn, objectsIn, stringIn } from './json'
+import { isObject, type Json, numberIn, objectIn, objectsIn, stringIn } from '../../../shared/json'
 import type { Line } from './ndjson'
 
 export interface FrameReader {

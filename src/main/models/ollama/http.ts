@@ -4,7 +4,7 @@ import { request as requestHttp, type ClientRequest, type IncomingMessage } from
 import { request as requestHttps } from 'node:https'
 import type { ModelFault } from '../model'
 import { abortedFault, classifyComplaint, complaintText, createFault } from './errors'
-import { isObject, type Json, parseJson } from './json'
+import { isObject, type Json, parseJson } from '../../../shared/json'
 
 /** Where a server listens. `token`: sent as bearer token (Tau's own engine wants one). */
 export interface Endpoint {

@@ -1,5 +1,5 @@
 // Lines of JSON out of a stream of bytes. A chunk may end anywhere, in the middle of a character too.
-import { isObject, type Json } from './json'
+import { isObject, type Json } from '../../../shared/json'
 
 /** An object, or the text of a line that is none. */
 export type Line = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly text: string }

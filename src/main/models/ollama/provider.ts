@@ -6,7 +6,7 @@ import { ollamaAddresses } from './address'
 import { createChat, sameModel } from './chat'
 import { classifyComplaint, createFault } from './errors'
 import { askJson, type Endpoint, type Result } from './http'
-import { type Json, numberIn, objectIn, objectsIn, stringIn, stringsIn } from './json'
+import { type Json, numberIn, objectIn, objectsIn, stringIn, stringsIn } from '../../../shared/json'
 
 export interface OllamaOptions {
   /** The environment (OLLAMA_HOST). */
