@@ -46,7 +46,11 @@ async function takeTurn(
     return
   }
   tell(phase('loading'))
+  let told = 0
   const loaded = await runtime.load(file, header, request.window, signal, (part) => {
+    // it calls back for every tensor
+    if (part - told < 0.1) return
+    told = part
     tell(phase('loading', part))
   })
   const loadMs = performance.now() - started

@@ -12,6 +12,7 @@ export type ModelCode =
   | 'out_of_memory'
   | 'crashed'
   | 'engine_crashed'
+  | 'engine_stopped'
   | 'engine_unavailable'
   | 'bad_weights'
   | 'model_missing'
