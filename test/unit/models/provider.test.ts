@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelInfo } from '../../../src/shared/contract'
+import { chooseDefault, createCatalog } from '../../../src/main/models/catalog'
+import { createOllamaProvider, windowOf } from '../../../src/main/models/ollama/provider'
+import { ask, collect, type FakeServer, sendFrames, sendJson, startServer } from './fake-ollama'
+
+const MODELS = [
+  { name: 'agent:latest', size: 487_000, digest: 'a', capabilities: ['completion'] },
+  { name: 'embed:latest', size: 1, digest: 'b' },
+  { name: 'big:cloud', digest: 'c', remote_host: 'https://elsewhere.example' }
+]
+const ollama = (): Promise<FakeServer> =>
+  startServer((request, answer, body) => {
+    if (request.url === '/api/version') sendJson(answer, { version: '0.33.0' })
+    else if (request.url === '/api/tags') sendJson(answer, { models: MODELS })
+    else if (request.url === '/api/ps') sendJson(answer, { models: [] })
+    else if (request.url === '/api/show') {
+      const embed = body.includes('embed')
+      sendJson(answer, {
+        capabilities: embed ? ['embedding'] : ['completion', 'tools'],
+        model_info: { 'general.architecture': 'llama', 'llama.context_length': 5_000 }
+      })
+    } else sendFrames(answer, [{ message: { content: 'hi' }, done: true, done_reason: 'stop' }])
+  })
+
+describe('a real Ollama', () => {
+  it('is found, listed by what `show` says, and answers', async () => {
+    const server = await ollama()
+    const provider = createOllamaProvider({ env: { OLLAMA_HOST: server.url } })
+    expect(await provider.probe()).toEqual({ reachable: true, url: server.url })
+    expect(await provider.list()).toEqual([
+      {
+        id: 'ollama:agent:latest',
+        name: 'agent:latest',
+        source: 'ollama',
+        size: 487_000,
+        contextLength: 5_000,
+        tools: true,
+        ready: true
+      }
+    ])
+    const opened = await provider.open('agent')
+    if (!opened.ok) throw new Error(opened.error.message)
+    expect(opened.model.contextWindow).toBe(4_864)
+    expect((await collect(opened.model.stream(ask('x'), new AbortController().signal))).text).toBe('hi')
+  })
+
+  it('does not offer what would leave this machine, and says what is missing', async () => {
+    const server = await ollama()
+    const provider = createOllamaProvider({ env: { OLLAMA_HOST: server.url } })
+    expect(await provider.open('big:cloud')).toMatchObject({ ok: false, error: { code: 'capability_missing' } })
+    expect(await provider.open('none')).toMatchObject({ ok: false, error: { code: 'model_missing' } })
+    expect(server.seen.some((s) => s.path === '/api/chat')).toBe(false)
+  })
+
+  it('offers nothing when it is not there', async () => {
+    const provider = createOllamaProvider({ env: { OLLAMA_HOST: '127.0.0.1:1' } })
+    expect(await provider.list()).toEqual([])
+    expect(await provider.probe()).toEqual({ reachable: false, url: 'http://127.0.0.1:1' })
+    expect(await provider.open('agent')).toMatchObject({ ok: false, error: { code: 'unreachable' } })
+  })
+
+  it('is not taken for one when it answers something else', async () => {
+    const server = await startServer((_request, answer) => {
+      answer.end('hello')
+    })
+    expect((await createOllamaProvider({ env: { OLLAMA_HOST: server.url } }).probe()).reachable).toBe(false)
+  })
+
+  it('gets a window that is a multiple of 256 and no larger than trained', () => {
+    expect([windowOf(undefined, 8_192), windowOf(131_072, 8_192), windowOf(5_000, 8_192), windowOf(100, 8_192)]).toEqual([
+      8_192, 8_192, 4_864, 100
+    ])
+  })
+})
+
+const model = (id: string, more: Partial<ModelInfo> = {}): ModelInfo => ({
+  id,
+  name: id,
+  source: id.split(':')[0] as ModelInfo['source'],
+  tools: true,
+  ready: true,
+  ...more
+})
+
+describe('the catalog', () => {
+  it('opens by prefix, whatever colons the name has', async () => {
+    const opened: string[] = []
+    const catalog = createCatalog([
+      {
+        source: 'ollama',
+        list: () => Promise.resolve([model('ollama:a:7b')]),
+        open: (name) => {
+          opened.push(name)
+          return Promise.resolve({ ok: false, error: { code: 'x', message: '' } })
+        }
+      }
+    ])
+    await catalog.open('ollama:a:7b')
+    expect(opened).toEqual(['a:7b'])
+    expect(await catalog.open('')).toMatchObject({ ok: false, error: { code: 'model_missing' } })
+    expect(await catalog.open('other:a')).toMatchObject({ ok: false, error: { code: 'model_missing' } })
+  })
+
+  it('chooses a default: Ollama with tools, engine with tools, any, the starter, none', () => {
+    const starter = model('engine:starter', { tools: false })
+    const all = [
+      model('scripted:tour'),
+      starter,
+      model('ollama:plain', { tools: false }),
+      model('engine:agent'),
+      model('ollama:broken', { ready: false }),
+      model('ollama:agent')
+    ]
+    const order: string[] = []
+    for (let left = all; ; left = left.filter((m) => m.id !== order.at(-1))) {
+      const id = chooseDefault(left, starter.id)
+      order.push(id)
+      if (id === '') break
+    }
+    expect(order).toEqual(['ollama:agent', 'engine:agent', 'ollama:plain', 'engine:starter', ''])
+  })
+})
