@@ -37,11 +37,11 @@ export class SessionFollower {
     const { signal } = this.#stop
     while (!signal.aborted) {
       try {
-        await this.#watch(this.#newest ?? (await this.#open()))
-        await pause(this.#newest ? AFTER_CUT_MS : (AFTER_GAP_MS[this.#gaps++] ?? 2_000), signal)
+        const end = await this.#watch(this.#newest ?? (await this.#open()))
+        await pause(end === 'gap' ? (AFTER_GAP_MS[this.#gaps++] ?? 2_000) : AFTER_CUT_MS, signal)
       } catch (error) {
         if (codeOf(error) === 'NOT_FOUND') {
-          if (!signal.aborted) this.missing = true
+          this.missing = true
           return
         }
         await pause(AFTER_CUT_MS, signal)
@@ -57,18 +57,19 @@ export class SessionFollower {
   }
 
   /** Folds events onto `view` until the stream ends. A gap forgets where we were, so that the next round begins with a snapshot. */
-  async #watch(from: SessionView): Promise<void> {
+  async #watch(from: SessionView): Promise<'cut' | 'gap'> {
     let view = from
     const input = { sessionId: this.sessionId, after: view.seq }
     for await (const event of await this.#api.sessions.watch(input, { signal: this.#stop.signal })) {
       if (event.seq > view.seq + 1) {
         this.#newest = undefined
-        return
+        return 'gap'
       }
       if (event.seq > view.seq) this.#gaps = 0
       view = fold(view, event)
       this.#show(view)
     }
+    return 'cut'
   }
 
   #show(view: SessionView): void {

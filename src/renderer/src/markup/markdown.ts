@@ -1,6 +1,6 @@
 // Markdown of an answer as blocks of clean HTML. While text streams only its last two blocks are read again: the others are settled, so the
 // page keeps their elements, and with them the reader's selection.
-import { Lexer, Marked, Renderer, type Token, type Tokens, type TokensList } from 'marked'
+import { Lexer, Parser, Renderer, type Token, type Tokens, type TokensList } from 'marked'
 import remend from 'remend'
 import { escapeHtml, highlight } from './highlight'
 import { sanitize } from './sanitize'
@@ -31,6 +31,10 @@ const MOST_IN_BLOCK = 30_000
 /** Code that is still being written is coloured again for every frame; longer code waits for its end. */
 const MOST_OPEN_CODE = 10_000
 
+const SIMPLE_TAG = /&lt;(\/?(?:b|br|code|del|em|hr|i|ins|kbd|mark|s|small|strong|sub|sup|u)\s*\/?)&gt;/gi
+/** Tags that only hold others together; dropping them loses no words. */
+const SHELL_TAG = /&lt;\/?(?:center|details|div|p|span|summary)\s*&gt;/gi
+
 class PlainRenderer extends Renderer {
   override code({ text, lang }: Tokens.Code): string {
     const language = languageOf(lang)
@@ -41,10 +45,15 @@ class PlainRenderer extends Renderer {
     return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`
   }
   override table(token: Tokens.Table): string {
-    return `<div class="table">${super.table(token)}</div>`
+    return `<div class="md-table">${super.table(token)}</div>`
   }
   override checkbox({ checked }: Tokens.Checkbox): string {
-    return `<span class="task">${checked ? '☑' : '☐'}</span>`
+    return `<span class="md-task">${checked ? '☑' : '☐'}</span>`
+  }
+  /** Only bare, simple tags work; every other one is shown as the text that it is, so no attribute reaches a parser. */
+  override html({ text, block }: Tokens.HTML | Tokens.Tag): string {
+    const inert = text.replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll(SIMPLE_TAG, '<$1>').replaceAll(SHELL_TAG, '')
+    return block && !/<\w/.test(inert) ? `<p class="md-plain">${inert.trim()}</p>` : inert
   }
   /** Pictures are not fetched: they would tell a stranger that the answer was read. */
   override image({ href, text }: Tokens.Image): string {
@@ -54,7 +63,7 @@ class PlainRenderer extends Renderer {
 
 const languageOf = (lang: string | undefined): string => (/^[\w+#.-]+/.exec(lang ?? '')?.[0] ?? '').toLowerCase()
 
-const marked = new Marked({ gfm: true, renderer: new PlainRenderer() })
+const parser = new Parser({ gfm: true, renderer: new PlainRenderer() })
 
 export class MarkdownStream {
   #settled: Block[] = []
@@ -117,8 +126,8 @@ function lex(source: string, links: TokensList['links'] = {}): TokensList {
 
 function htmlOf(token: Token, links: TokensList['links'], { copy }: Options, open: boolean): string {
   if (token.type === 'code') return codeBlock(token as Tokens.Code, copy, open)
-  if (token.raw.length > MOST_IN_BLOCK) return `<p class="plain">${escapeHtml(token.raw.trimEnd())}</p>`
-  const html = marked.parser(open ? lex(remend(token.raw), links) : [token])
+  if (token.raw.length > MOST_IN_BLOCK) return `<p class="md-plain">${escapeHtml(token.raw.trimEnd())}</p>`
+  const html = parser.parse(open ? lex(remend(token.raw), links) : [token])
   return html.includes('<pre') ? framed(sanitize(html), copy) : sanitize(html)
 }
 

@@ -2,10 +2,10 @@
 import DOMPurify from 'dompurify'
 
 const TAGS =
-  'a abbr b blockquote br caption code dd del details div dl dt em h2 h3 h4 h5 h6 hr i ins kbd li mark ol p pre s small span strong sub summary sup table tbody td th thead tr u ul'
-const ATTRIBUTES = 'align class colspan dir href lang open rowspan start title'
+  'a abbr b blockquote br caption code dd del div dl dt em h2 h3 h4 h5 h6 hr i ins kbd li mark ol p pre s small span strong sub sup table tbody td th thead tr u ul'
+const ATTRIBUTES = 'align class colspan dir href lang rowspan start title'
 /** Classes that the renderers of this folder write; any other class could borrow the window's own looks. */
-const OWN_CLASS = /^(?:hljs[\w-]*|language-[\w+#.-]+|task|table|plain)$/
+const OWN_CLASS = /^(?:hljs[\w-]*|language-[\w+#.-]+|md-task|md-table|md-plain)$/
 
 const purify = DOMPurify(window)
 purify.addHook('uponSanitizeAttribute', (_node, data) => {

@@ -64,7 +64,7 @@ export const en = {
     settings: 'Status and settings',
     language: 'Language',
     look: 'Appearance',
-    looks: { system: 'As the system', light: 'Light', dark: 'Dark' },
+    looks: { system: 'System', light: 'Light', dark: 'Dark' },
     engine: 'Engine',
     ollama: 'Ollama',
     host: 'Runs in',
@@ -114,7 +114,7 @@ export const en = {
     none: 'No model',
     sources: { engine: 'Built in', ollama: 'Ollama', scripted: 'Guided tour' },
     noTools: 'no tools',
-    context: (tokens: string) => `${tokens} tokens`,
+    context: (tokens: string) => `${tokens} context`,
     gone: 'No longer installed',
     notReady: 'not ready',
     empty: 'No models were found.'

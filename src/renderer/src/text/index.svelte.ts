@@ -41,6 +41,11 @@ class Texts {
     return this.#number.format(value)
   }
 
+  /** 41K: for sizes that nobody counts one by one. */
+  about(value: number): string {
+    return new Intl.NumberFormat(this.m.tag, { notation: 'compact', maximumFractionDigits: 0 }).format(value)
+  }
+
   percent(share: number): string {
     return this.#percent.format(Math.floor(share * 100) / 100)
   }
@@ -71,7 +76,7 @@ class Texts {
   }
 
   #unit(value: number, unit: 'second' | 'minute' | 'hour'): string {
-    return new Intl.NumberFormat(this.m.tag, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }).format(value)
+    return new Intl.NumberFormat(this.m.tag, { style: 'unit', unit, unitDisplay: 'narrow', maximumFractionDigits: 1 }).format(value)
   }
 
   /** The hour for today, else the day. */

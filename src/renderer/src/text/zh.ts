@@ -108,7 +108,7 @@ export const zh = {
     none: '没有模型',
     sources: { engine: '内置', ollama: 'Ollama', scripted: '导览' },
     noTools: '不支持工具',
-    context: (tokens: string) => `${tokens} 词元`,
+    context: (tokens: string) => `上下文 ${tokens}`,
     gone: '已不再安装',
     notReady: '未就绪',
     empty: '没有找到模型。'
