@@ -1,0 +1,53 @@
+// What the window knows of the app: its state and the list of sessions, kept by one subscription that survives cuts.
+import type { AppEvent, AppState, ModelInfo } from '../../../shared/contract'
+import type { Session } from '../../../shared/session'
+import { AGAIN, type Api, type LinkState } from './api'
+import { pause } from './pause'
+
+const AFTER_CUT_MS = 400
+
+export class AppView {
+  link = $state<LinkState>('connecting')
+  app = $state.raw<AppState>()
+  #all = $state.raw<readonly Session[]>([])
+
+  /** Newest first. */
+  readonly sessions = $derived(this.#all.filter((s) => !s.archived).sort((a, b) => b.updatedAt - a.updatedAt))
+  readonly archived = $derived(this.#all.filter((s) => s.archived).sort((a, b) => b.updatedAt - a.updatedAt))
+
+  /** Follows the app until `signal` ends it. */
+  async follow(api: Api, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        for await (const event of await api.app.watch(undefined, { signal })) this.accept(event)
+      } catch {
+        // a cut: the loop asks again, and the first event is the whole state
+      }
+      await pause(AFTER_CUT_MS, signal)
+    }
+  }
+
+  accept(event: AppEvent): void {
+    if (event.type === 'app') this.app = event.app
+    else if (event.type === 'session') this.put([event.session])
+    else {
+      this.#all = this.archived
+      this.put(event.sessions)
+    }
+  }
+
+  /** Adds or replaces sessions. */
+  put(sessions: readonly Session[]): void {
+    const ids = sessions.map((s) => s.id)
+    this.#all = [...this.#all.filter((s) => !ids.includes(s.id)), ...sessions]
+  }
+
+  /** Asks for the archived sessions, which the subscription may leave out. */
+  async loadArchived(api: Api): Promise<void> {
+    this.put(await api.sessions.list({ archived: true }, AGAIN))
+  }
+
+  model(id: string): ModelInfo | undefined {
+    return this.app?.models.find((m) => m.id === id)
+  }
+}

@@ -1,0 +1,62 @@
+// What the person wants, sent to the app. Each intent says in the window's language when it did not work; the view changes only by events.
+import type { Answer } from '../../../shared/session'
+import { texts } from '../text/index.svelte'
+import { AGAIN, type Api, codeOf } from './api'
+import { newId } from './id'
+import { toasts } from './toasts.svelte'
+
+export class Intents {
+  readonly api: Api
+
+  constructor(api: Api) {
+    this.api = api
+  }
+
+  /** True when the app took the message. `itemId` stays the same when the same words are sent again. */
+  prompt = (sessionId: string, text: string, itemId: string): Promise<boolean> =>
+    this.#try(() => this.api.run.prompt({ sessionId, text, itemId }, AGAIN))
+  /** Sends other words from the same point: a new branch beside the old message. */
+  resend = (sessionId: string, text: string, parentId: string | null): Promise<boolean> =>
+    this.#try(() => this.api.run.prompt({ sessionId, text, itemId: newId(), parentId }, AGAIN))
+  retry = (sessionId: string): Promise<boolean> => this.#try(() => this.api.run.retry({ sessionId }))
+  stop = (sessionId: string): Promise<boolean> => this.#try(() => this.api.run.stop({ sessionId }, AGAIN))
+  answer = (sessionId: string, approvalId: string, answer: Answer): Promise<boolean> =>
+    this.#try(() => this.api.run.answer({ sessionId, approvalId, answer }))
+  goTo = (sessionId: string, entryId: string | null): Promise<boolean> => this.#try(() => this.api.run.goTo({ sessionId, entryId }))
+  setModel = (sessionId: string, model: string): Promise<boolean> => this.#try(() => this.api.sessions.setModel({ sessionId, model }))
+  rename = (sessionId: string, title: string): Promise<boolean> => this.#try(() => this.api.sessions.rename({ sessionId, title }))
+  archive = (sessionId: string, archived: boolean): Promise<boolean> => this.#try(() => this.api.sessions.archive({ sessionId, archived }))
+  refresh = (): Promise<boolean> => this.#try(() => this.api.app.refresh(undefined, AGAIN))
+  fetchStarter = (): Promise<boolean> => this.#try(() => this.api.app.fetchStarter())
+  restartEngine = (): Promise<boolean> => this.#try(() => this.api.app.restartEngine())
+
+  /** The words that were taken back; undefined when the model has them already. */
+  async withdraw(sessionId: string, itemId: string): Promise<string | undefined> {
+    let text: string | undefined
+    await this.#try(async () => {
+      text = (await this.api.run.withdraw({ sessionId, itemId })).text
+    })
+    return text
+  }
+
+  /** Id of the new session; undefined when there is none. */
+  async create(tour = false): Promise<string | undefined> {
+    let id: string | undefined
+    await this.#try(async () => {
+      id = (await this.api.sessions.create(tour ? { tour } : {})).id
+    })
+    return id
+  }
+
+  async #try(act: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await act()
+      return true
+    } catch (error) {
+      const { refusals } = texts.m
+      const code = codeOf(error)
+      toasts.say(code === undefined ? refusals.cut : (refusals.byCode[code] ?? refusals.other((error as Error).message)))
+      return false
+    }
+  }
+}

@@ -1,0 +1,278 @@
+// Every word of the window in English. The other languages have the same shape; a missing text is a type error.
+import { counted } from './counted'
+
+const n = counted('en')
+
+export const en = {
+  name: 'English',
+  tag: 'en',
+  common: {
+    copy: 'Copy',
+    copied: 'Copied',
+    cancel: 'Cancel',
+    close: 'Close',
+    showAll: 'Show all',
+    showLess: 'Show less',
+    more: 'More',
+    opensOutside: 'opens in a new tab',
+    left: (time: string) => `${time} left`,
+    of: (done: string, total: string) => `${done} of ${total}`
+  },
+  link: {
+    connecting: 'Connecting to Tau…',
+    reconnecting: 'Reconnecting… Nothing is lost: what you typed stays here.',
+    silent: 'Tau does not answer. If you started it again, open the new address shown in its terminal.',
+    refused: 'Tau was restarted — open the new address shown in its terminal.'
+  },
+  refusals: {
+    cut: 'The connection was cut before Tau could do that. Try again.',
+    other: (message: string) => `That did not work: ${message}`,
+    byCode: {
+      NOT_FOUND: 'That is no longer there.',
+      CONFLICT: 'That is not possible right now. Something else is going on in this session.',
+      UNUSABLE: 'The model or folder cannot be used.'
+    } as Record<string, string>
+  },
+  sidebar: {
+    label: 'Sessions',
+    open: 'Show the sessions',
+    close: 'Hide the sessions',
+    home: 'Start page',
+    new: 'New session',
+    untitled: 'New session',
+    none: 'No sessions yet',
+    noneMore: 'What you start is kept here, on this computer.',
+    rename: 'Rename',
+    renameField: 'Name of the session',
+    archive: 'Archive',
+    restore: 'Restore',
+    archived: 'Archived',
+    noneArchived: 'Nothing is archived.',
+    menu: (title: string) => `Actions for ${title}`
+  },
+  sessionState: {
+    ready: 'Ready',
+    running: 'Working',
+    waiting: 'Waiting for your approval',
+    completed: 'Done',
+    failed: 'Ended with an error',
+    cancelled: 'Stopped',
+    interrupted: 'Interrupted'
+  },
+  footer: {
+    label: 'Tau on this computer',
+    settings: 'Status and settings',
+    language: 'Language',
+    look: 'Appearance',
+    looks: { system: 'System', light: 'Light', dark: 'Dark' },
+    engine: 'Engine',
+    ollama: 'Ollama',
+    host: 'Runs in',
+    hosts: { desktop: 'a desktop window', web: 'a browser page', cli: 'a terminal', test: 'a test' },
+    version: (version: string) => `Tau ${version}`,
+    lookAgain: 'Look again',
+    restart: 'Restart the engine',
+    engineStates: { stopped: 'Idle', starting: 'Starting…', running: 'Running', crashed: 'Crashed', unavailable: 'Not available here' },
+    reachable: 'Connected',
+    unreachable: 'Not running',
+    local: 'On this computer',
+    offline: 'No connection to Tau'
+  },
+  start: {
+    headline: 'What shall we do?',
+    lead: 'Tau works in a folder on this computer, with a model on this computer. It asks before it changes anything.',
+    folder: 'Works in',
+    ready: (name: string) => `${name} is ready`,
+    noModel: 'No model yet',
+    noModelMore: 'Tau needs a model that runs on this computer. The starter model comes with one click, and the tour works without any.',
+    starter: 'Starter model',
+    getStarter: 'Get the starter model (93 MB)',
+    starterHonest:
+      'A small model: good for seeing Tau work, not an agent’s brain. The next step is a bigger model through Ollama; Tau finds it by itself.',
+    steps: {
+      finding: 'Looking for the download…',
+      downloading: 'Downloading the starter model',
+      checking: 'Checking the download…',
+      unpacking: 'Unpacking…'
+    },
+    failed: 'The starter model did not arrive',
+    again: 'Try again',
+    tour: 'Take the guided tour',
+    tourMore: 'Two minutes, nothing to install',
+    tourText: 'Show me around',
+    examples: 'Or begin with one of these',
+    examplePrompts: [
+      'Explain what is in this folder, in five sentences.',
+      'Find every open task in my notes and list them by date.',
+      'Write a README for this folder; ask me before you save it.'
+    ],
+    looking: 'Looking for models…'
+  },
+  model: {
+    label: 'Model',
+    choose: 'Choose a model',
+    none: 'No model',
+    sources: { engine: 'Built in', ollama: 'Ollama', scripted: 'Guided tour' },
+    noTools: 'no tools',
+    context: (tokens: string) => `${tokens} context`,
+    gone: 'No longer installed',
+    notReady: 'not ready',
+    empty: 'No models were found.'
+  },
+  conversation: {
+    label: 'Conversation',
+    missing: 'This session does not exist (any more).',
+    back: 'Back to the start page',
+    loading: 'Opening the session…',
+    blank: 'A new session',
+    blankMore: 'Tau can read this folder and asks before it changes anything in it.',
+    toEnd: 'Jump to the latest message',
+    needsYou: 'Tau waits for your answer',
+    you: 'You',
+    tau: 'Tau'
+  },
+  message: {
+    edit: 'Edit and send again',
+    editField: 'Your message',
+    resend: 'Send',
+    editNote: 'The old version stays; you can switch back to it.',
+    copy: 'Copy message',
+    busy: 'Possible once the answer is finished or stopped',
+    branch: (current: number, total: number) => `Version ${String(current)} of ${String(total)}`,
+    previous: 'Previous version',
+    next: 'Next version',
+    thinking: 'Thinking…',
+    thought: 'Thoughts',
+    thoughtFor: (time: string) => `Thought for ${time}`,
+    rest: (size: string) => `Show the next part (${size} left)`,
+    cutByLength: 'The answer was cut: the model reached its limit of tokens.',
+    stopped: 'Stopped here.',
+    interrupted: 'Interrupted here.',
+    speed: (perSecond: string) => `${perSecond} tokens/s`,
+    tokens: (count: number) => n(count, { one: '# token', other: '# tokens' }),
+    untold: 'No words in this answer.',
+    codePlain: 'text'
+  },
+  status: {
+    queued: 'Waiting for the model…',
+    loading: 'Loading the model…',
+    reading: 'Reading the conversation…',
+    thinking: 'Thinking…',
+    writing: 'Writing…',
+    tool: (name: string) => `Using ${name}…`,
+    asking: 'Waiting for your approval',
+    turn: (turn: number) => `Round ${String(turn)}`,
+    working: 'Working…'
+  },
+  announce: {
+    started: 'Tau is working on it.',
+    asking: (tool: string) => `Tau asks for your approval: ${tool}.`,
+    done: 'The answer is finished.',
+    failed: 'The run ended with an error.',
+    stopped: 'The run was stopped.'
+  },
+  tool: {
+    states: { checking: 'Checking', asking: 'Needs approval', running: 'Running', done: 'Done', unfinished: 'No result' },
+    arguments: 'Arguments',
+    noArguments: 'No arguments.',
+    result: 'Result',
+    emptyResult: 'The result is empty.',
+    labels: { readonly: 'reads', write: 'changes files', network: 'uses the network', exec: 'runs a program' },
+    showLines: (lines: number) => n(lines, { one: 'Show # more line', other: 'Show all # lines' }),
+    took: (time: string) => `took ${time}`,
+    details: (name: string) => `Details of ${name}`
+  },
+  approval: {
+    title: {
+      create: 'Tau wants to create a file',
+      replace: 'Tau wants to change a file',
+      arguments: (tool: string) => `Tau wants to use ${tool}`
+    },
+    path: 'File',
+    change: 'What would change',
+    nothing: 'The file would stay as it is.',
+    counts: (added: number, removed: number) =>
+      `${n(added, { one: '# line added', other: '# lines added' })}, ${n(removed, { one: '# line removed', other: '# lines removed' })}`,
+    once: 'Allow once',
+    session: 'Allow for this session',
+    sessionMore: (tool: string) => `${tool} will not ask again in this session`,
+    deny: 'Deny…',
+    reason: 'Why not? The model reads this.',
+    reasonHint: 'For example: use another file name',
+    denyConfirm: 'Deny',
+    hidden: 'This contains characters that cannot be seen or that change the order of the text. They are shown as marks.',
+    mixed: 'This mixes letters of different alphabets that look alike.',
+    blank: (count: number) => n(count, { one: '# space', other: '# spaces' }),
+    lines: (count: number) => n(count, { one: '# line', other: '# lines' }),
+    exact: 'Exactly what would happen'
+  },
+  composer: {
+    label: 'Message to Tau',
+    placeholder: 'Ask Tau…',
+    placeholderBusy: 'Add something for when this is done…',
+    send: 'Send',
+    queue: 'Send when this is done',
+    stop: 'Stop',
+    hint: 'Enter sends, Shift+Enter begins a new line',
+    hintBusy: 'Enter puts your message in the queue',
+    archived: 'This session is archived.',
+    restore: 'Restore it',
+    noModel: 'This session has no model yet.',
+    offline: 'No connection right now. What you type is kept.',
+    tooLong: 'This is too long to send (more than a million characters).',
+    queueLabel: 'Waiting messages',
+    followUp: 'Next',
+    steer: 'Soon',
+    withdraw: 'Take back'
+  },
+  end: {
+    retry: 'Try again',
+    go: 'Continue',
+    model: 'Choose another model',
+    restart: 'Restart the engine',
+    starter: 'Get the starter model',
+    error: 'Tau could not finish',
+    aborted: 'You stopped this run. What was finished stays.',
+    interrupted: 'Tau was closed while this was going on. What was finished stays.',
+    terminated: (by: string) => `Ended by ${by}.`,
+    budget: (name: string, limit: string) => `Stopped by a limit: ${name} (${limit}).`,
+    repetition: 'Stopped: the model repeated itself without getting further.',
+    details: 'Details'
+  },
+  budgets: { turns: 'rounds', requests: 'requests', tokens: 'tokens', calls: 'tool calls', time: 'time' } as Record<string, string>,
+  faults: {
+    unreachable: 'The model’s server does not answer. Is it running?',
+    model_missing: 'This model is not installed (any more). Choose another one.',
+    context_overflow: 'The conversation no longer fits into this model. Choose a model with a larger context, or begin a new session.',
+    out_of_memory: 'There was not enough memory for this model. Close something, or choose a smaller model.',
+    crashed: 'The model’s process ended unexpectedly. It starts again with the next try.',
+    engine_crashed: 'The engine ended unexpectedly. It starts again with the next try.',
+    busy: 'The model is busy with something else.',
+    capability_missing: 'This model cannot do what was asked of it, such as using tools.',
+    incomplete_stream: 'The answer broke off before its end.',
+    aborted: 'Stopped.',
+    interrupted: 'Interrupted.',
+    no_model: 'No model is chosen for this session.',
+    starter_failed: 'The starter model could not be fetched. Look at your network connection, then try again.',
+    bad_weights: 'The model’s file is damaged or not what it should be.',
+    idle_timeout: 'The model said nothing for too long.',
+    script_error: 'The guided tour met something it was not written for.',
+    denied: 'Denied',
+    outside_workspace: 'Outside the session’s folder',
+    not_found: 'Not found',
+    invalid_arguments: 'Wrong arguments',
+    unknown_tool: 'No such tool',
+    bad_json: 'Unreadable arguments',
+    too_large: 'Too large',
+    changed_since_shown: 'The file changed after it was shown',
+    timeout: 'Took too long',
+    threw: 'The tool failed',
+    budget: 'A limit was reached',
+    expired: 'Not answered in time',
+    unavailable: 'Not available on this computer',
+    not_run: 'Not run',
+    unknown_outcome: 'Nobody knows whether it ran'
+  } as Record<string, string>
+}
+
+export type Messages = typeof en
