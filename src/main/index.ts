@@ -1,4 +1,5 @@
 // Entry of the desktop app: a table of contents. One instance, one app, one window; everything ends with it.
+import { join } from 'node:path'
 import { app, dialog } from 'electron'
 import { composeApp, type App } from './app/compose'
 import { endWith } from './app/lifetime'
@@ -42,9 +43,16 @@ async function main(): Promise<void> {
 
 /** Undefined when the data folder cannot be used: the person was told why. */
 function start(): App | undefined {
-  const given = process.argv.find((a) => a.startsWith('--home='))?.slice('--home='.length)
+  const given = (name: string): string | undefined => process.argv.find((a) => a.startsWith(`--${name}=`))?.slice(name.length + 3)
+  const workspace = given('workspace')
   try {
-    return composeApp({ home: homeFolder(given), host: 'desktop', version })
+    return composeApp({
+      home: homeFolder(given('home')),
+      host: 'desktop',
+      version,
+      engineEntry: join(import.meta.dirname, 'engine.js'),
+      ...(workspace !== undefined && { workspace })
+    })
   } catch (error) {
     dialog.showErrorBox('Tau', error instanceof Error ? error.message : String(error))
     app.exit(3)

@@ -3,18 +3,22 @@ import { mkdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { AppState, EngineState, StarterState } from '../../shared/contract'
+import type { AppState } from '../../shared/contract'
 import type { Session } from '../../shared/session'
 import { createQueue } from '../loop/queue'
 import { createRegistry } from '../loop/tool'
 import { createCatalog, chooseDefault } from '../models/catalog'
+import { createOllamaProvider } from '../models/ollama/provider'
 import { scriptedProvider } from '../models/scripted/provider'
+import { STARTER_NAME } from '../models/starter/spec'
+import { createStarter } from '../models/starter/starter'
 import { DEFAULT_BUDGET } from '../policy/budget'
 import { recoverRuns } from '../session/recovery'
 import { createSessions } from '../session/sessions'
 import { openStore } from '../store/store'
 import { builtInTools } from '../tools'
 import type { Core, NewSessionInput } from './core'
+import { createEngine } from './engine-process'
 import { createFeed } from './feed'
 import { openLogFile } from './log'
 import { createRouter, type Router } from './router'
@@ -25,6 +29,8 @@ export interface AppConfig {
   readonly home: string
   readonly host: AppState['host']
   readonly version: string
+  /** The built engine program. */
+  readonly engineEntry: string
   /** Folder for sessions that name none; default: the person's home folder's `Tau`. */
   readonly workspace?: string
 }
@@ -44,7 +50,24 @@ export function composeApp(config: AppConfig): App {
   log.info({ event: 'app_start', host: config.host, version: config.version, recovered })
 
   const workspace = resolve(config.workspace ?? join(homedir(), 'Tau'))
-  const catalog = createCatalog([scriptedProvider(tourScripts)])
+  const modelsFolder = join(home, 'models')
+  const engine = createEngine({
+    entry: config.engineEntry,
+    modelsFolder,
+    onState: (state) => {
+      log.info({ event: 'engine', ...state })
+      feed.update({ engine: state })
+    }
+  })
+  const starter = createStarter({
+    modelsFolder,
+    env: process.env,
+    onState: (state) => {
+      feed.update({ starter: state })
+    }
+  })
+  const ollama = createOllamaProvider({ env: process.env })
+  const catalog = createCatalog([ollama, engine.provider, scriptedProvider(tourScripts)])
   const initial: AppState = {
     version: config.version,
     host: config.host,
@@ -52,8 +75,8 @@ export function composeApp(config: AppConfig): App {
     workspace,
     defaultModel: '',
     models: [],
-    starter: { state: 'absent' },
-    engine: { state: 'stopped' },
+    starter: starter.state(),
+    engine: engine.state(),
     ollama: { reachable: false, url: '' }
   }
   const feed = createFeed(initial, () => store.sessions.list(false))
@@ -82,8 +105,9 @@ export function composeApp(config: AppConfig): App {
   })
 
   async function refresh(): Promise<AppState> {
-    const models = await catalog.list()
-    feed.update({ models, defaultModel: chooseDefault(models, '') })
+    const [models, found] = await Promise.all([catalog.list(), ollama.probe()])
+    const defaultModel = chooseDefault(models, `engine:${STARTER_NAME}`)
+    feed.update({ models, defaultModel, ollama: found, starter: starter.refresh() })
     return feed.state
   }
 
@@ -102,14 +126,23 @@ export function composeApp(config: AppConfig): App {
     sessions,
     createSession,
     refresh,
-    fetchStarter: (): Promise<StarterState> => Promise.resolve(feed.state.starter),
-    restartEngine: (): Promise<EngineState> => Promise.resolve(feed.state.engine)
+    async fetchStarter() {
+      const state = await starter.fetch()
+      log.info({ event: 'starter', ...state })
+      await refresh()
+      return state
+    },
+    async restartEngine() {
+      await engine.stop()
+      return engine.state()
+    }
   }
   void refresh()
 
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     await sessions.close()
+    await Promise.all([engine.stop(), starter.stop()])
     store.close()
     log.info({ event: 'app_end' })
   }

@@ -18,7 +18,7 @@ const json = (): Option => new Option('--json', text.json)
 
 /** Runs `work` on the data folder and leaves with its exit code, everything closed. */
 async function withApp(options: Common, work: (app: App) => Promise<number>): Promise<void> {
-  const app = composeApp({ home: homeFolder(options.home), host: 'cli', version })
+  const app = composeApp({ home: homeFolder(options.home), host: 'cli', version, engineEntry: join(import.meta.dirname, 'engine.js') })
   try {
     process.exitCode = await work(app)
   } finally {

@@ -36,6 +36,7 @@ async function serve(): Promise<void> {
     home: homeFolder(values.home),
     host: 'web',
     version,
+    engineEntry: join(import.meta.dirname, 'engine.js'),
     ...(values.workspace !== undefined && { workspace: values.workspace })
   })
   let host: WebHost | undefined

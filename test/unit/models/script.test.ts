@@ -24,7 +24,7 @@ const textOf = (events: ModelEvent[]): string => events.map((e) => (e.type === '
 describe('a script', () => {
   it('plays text, thinking and calls as written, lines and spaces included', async () => {
     const events = await play('think: Hm.\nsay: One  two\n\n  - three\ncall: peek {"a": [1,  2]}')
-    expect(textOf(events)).toBe('One  two\n- three')
+    expect(textOf(events)).toBe('One  two\n\n- three')
     expect(events).toContainEqual({ type: 'thinking', delta: 'Hm.' })
     expect(events).toContainEqual({ type: 'call', name: 'peek', arguments: '{"a": [1,  2]}' })
     expect(events.at(-1)).toMatchObject({ type: 'end', stopReason: 'calls' })

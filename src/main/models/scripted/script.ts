@@ -50,15 +50,22 @@ export function parseScript(text: string): ParsedScript {
     return fresh
   }
   let open: OpenAnswer | undefined
+  let blank = 0 // empty lines inside a text are part of it
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   for (const [index, line] of lines.entries()) {
     const wrong = (what: string): ParsedScript => ({ ok: false, code: 'script_error', message: `Line ${String(index + 1)}: ${what}` })
-    if (line.trim() === '' || line.startsWith('#')) continue
+    if (line.trim() === '') {
+      blank++
+      continue
+    }
+    const gap = '\n'.repeat(blank + 1)
+    blank = 0
+    if (line.startsWith('#')) continue
     if (/^\s{2}/.test(line)) {
       const last = target?.at(-1)
       if (!target || !last || (last.do !== 'say' && last.do !== 'think'))
         return wrong('an indented line continues "say" or "think"; there is none above it.')
-      target[target.length - 1] = { ...last, text: `${last.text}\n${line.slice(2)}` }
+      target[target.length - 1] = { ...last, text: `${last.text}${gap}${line.slice(2)}` }
       continue
     }
     const alternative = /^---\s*after\s+(\S+)\s*$/.exec(line)

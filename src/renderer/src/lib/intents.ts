@@ -39,11 +39,11 @@ export class Intents {
     return text
   }
 
-  /** Id of the new session; undefined when there is none. */
+  /** Id of the new session, or of a new tour in the language of the window; undefined when there is none. */
   async create(tour = false): Promise<string | undefined> {
     let id: string | undefined
     await this.#try(async () => {
-      id = (await this.api.sessions.create(tour ? { tour } : {})).id
+      id = (await this.api.sessions.create(tour ? { tour: texts.language } : {})).id
     })
     return id
   }
