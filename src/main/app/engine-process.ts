@@ -175,6 +175,8 @@ function startProcess(entry: string, modelsFolder: string): Running {
     ready: waitReady(child, gone, token),
     async stop() {
       running.stopped = true
+      // whoever waits for the end must live to see it
+      child.ref()
       kill()
       await gone
     }

@@ -14,7 +14,7 @@ export interface Loaded {
   readonly sequence: LlamaContextSequence
 }
 
-export interface RuntimeState {
+interface RuntimeState {
   readonly file: WeightsFile
   readonly window: number
   /** Milliseconds since 1970; Infinity: never. */

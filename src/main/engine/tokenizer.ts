@@ -13,7 +13,7 @@ export interface Tokenizer {
   readonly controls: readonly string[]
 }
 
-export interface Decoder {
+interface Decoder {
   /** Text that the token completes; empty while a character is still incomplete. */
   push(token: Token): string
   /** Tokens whose text was handed out. */

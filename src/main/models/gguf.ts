@@ -47,7 +47,7 @@ export function createGgufLister(folder: string): ListGguf {
 }
 
 /** The header of a file; undefined when it is no GGUF or is cut off inside its header. Never throws. */
-export async function readGgufHeader(path: string): Promise<GgufHeader | undefined> {
+async function readGgufHeader(path: string): Promise<GgufHeader | undefined> {
   const file = await open(path, 'r').catch(() => undefined)
   if (!file) return undefined
   try {

@@ -2,12 +2,15 @@ import { fork } from 'node:child_process'
 import { copyFile, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { EngineState } from '../../../src/shared/contract'
 import type { Engine } from '../../../src/main/app/engine-process'
 import type { Model } from '../../../src/main/models/model'
 import { ask, collect, tool } from '../models/fake-ollama'
 import { createTestEngine, ENTRY, TINY } from './kit'
+
+// starting a process takes seconds on a busy machine
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 const never = new AbortController().signal
 let engine: Engine
@@ -46,7 +49,7 @@ describe('the engine as a provider', () => {
     expect([engine.state().state, engine.pid()]).toEqual(['stopped', undefined])
   })
 
-  it('starts with the first request, tells what it does, and runs a tool round', { timeout: 30_000 }, async () => {
+  it('starts with the first request, tells what it does, and runs a tool round', async () => {
     const states: EngineState[] = []
     engine = createTestEngine({ onState: (s) => states.push(s) })
     const model = await open('tiny-tau')
@@ -108,7 +111,7 @@ describe('the engine as a provider', () => {
 })
 
 describe('the process', () => {
-  it('may be killed in mid-answer: an honest error, and the next request has a fresh one', { timeout: 30_000 }, async () => {
+  it('may be killed in mid-answer: an honest error, and the next request has a fresh one', async () => {
     const states: string[] = []
     engine = createTestEngine({ onState: (s) => states.push(s.state) })
     const model = await open('tiny-tau')
@@ -138,7 +141,7 @@ describe('the process', () => {
     expect(engine.state()).toEqual({ state: 'stopped' })
   })
 
-  it('ends when nobody asked for a while, and comes back', { timeout: 30_000 }, async () => {
+  it('ends when nobody asked for a while, and comes back', async () => {
     engine = createTestEngine({ idleMs: 200 })
     const model = await open('tiny-tau')
     await collect(model.stream(ask('hi'), never))
@@ -148,7 +151,7 @@ describe('the process', () => {
     expect((await collect(model.stream(ask('hi'), never))).text).toContain('Hello')
   })
 
-  it('never outlives its parent, however that ends', { timeout: 30_000 }, async () => {
+  it('never outlives its parent, however that ends', async () => {
     engine = createTestEngine()
     const folder = await mkdtemp(join(tmpdir(), 'tau-parent-'))
     const parent = join(folder, 'parent.mjs')

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Endpoint } from '../../../src/main/models/ollama/http'
 import type { Json } from '../../../src/shared/json'
 import { type Answer, connect, createTestEngine, send, TOOLS, user } from './kit'
+
+// starting a process takes seconds on a busy machine
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 const engine = createTestEngine()
 let at: Endpoint
 beforeAll(async () => {
   at = await connect(engine)
-}, 30_000)
+})
 afterAll(() => engine.stop())
 
 const chat = (text: string | Json[], more: Json = {}): Promise<Answer> => {
@@ -217,6 +220,6 @@ describe('several at once', () => {
     endless.destroy()
     const started = performance.now()
     expect((await chat('hi', { options: { num_ctx: 32_768 } })).content).toContain('Hello')
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(performance.now() - started).toBeLessThan(2_000)
   })
 })

@@ -58,6 +58,7 @@ describe('answers recorded from a real Ollama', () => {
     const told = await play('think-tools-agent-go')
     expect(told.text).not.toContain('tool_call')
     expect(told.calls).toHaveLength(1)
+    expect(told.end?.stopReason).toBe('calls')
   })
 
   it('counts a clean end without the last frame as incomplete', async () => {
@@ -192,6 +193,16 @@ describe('what a stream does', () => {
     expect(told.text).toBe('Sure.')
     expect(told.calls).toEqual([{ name: 'read_file', arguments: '{"path":"a"}' }])
     expect(told.end?.stopReason).toBe('calls')
+  })
+
+  it('takes a call once that comes as text and as a call', async () => {
+    const server = await startServer((_request, answer) => {
+      const made = { function: { name: 'read_file', arguments: { path: 'a' } } }
+      const text = '<tool_call>{"name":"read_file","arguments":{"path":"a"}}</tool_call>'
+      sendFrames(answer, [frame(text), { message: { content: '', tool_calls: [made] }, done: true, done_reason: 'stop', eval_count: 9 }])
+    })
+    const told = await collect(chatWith(server, { phases: 'told' })(ask('x', weather), never))
+    expect(told.calls).toEqual([{ name: 'read_file', arguments: '{"path":"a"}' }])
   })
 
   it('never hands out a call that the token limit cut', async () => {

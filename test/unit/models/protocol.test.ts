@@ -55,7 +55,7 @@ const history: Message[] = [
 describe('the body of a request', () => {
   it('sends arguments as objects in the order of their keys, results under both names', () => {
     const body = buildChatBody(ask('x', { messages: history, tools: [tool('list_dir')] }), { model: 'agent', window: 1_024, tools: true })
-    expect(body['messages']).toEqual([
+    expect(body.messages).toEqual([
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'list' },
       {
@@ -75,8 +75,8 @@ describe('the body of a request', () => {
   it('tells a model without tools in words what another one did', () => {
     const body = buildChatBody(ask('x', { messages: history, tools: [tool('list_dir')] }), { model: 'smol', window: 1_024, tools: false })
     expect(body).not.toHaveProperty('tools')
-    expect(JSON.stringify(body['messages'])).not.toContain('tool_calls')
-    expect(body['messages']).toContainEqual({ role: 'user', content: 'Result of list_dir:\na.txt' })
+    expect(JSON.stringify(body.messages)).not.toContain('tool_calls')
+    expect(body.messages).toContainEqual({ role: 'user', content: 'Result of list_dir:\na.txt' })
   })
 
   it('is a prefix of the next request: what was sent once is sent the same again', () => {

@@ -1,6 +1,7 @@
 // Tau's messages as the body of /api/chat. Every request states its window and its limit: the server's defaults cut silently (spec C3; 4,096
 // tokens on machines without a graphics card, the oldest messages dropped without a sign).
-import { callsOf, type Message, textOf, type ToolMessage } from '../../../shared/message'
+import type { ChatRequest as WireRequest, Message as WireMessage, ToolCall as WireCall } from 'ollama'
+import { callsOf, type CallPart, type Message, textOf, type ToolMessage } from '../../../shared/message'
 import type { ModelRequest, ToolSpec } from '../model'
 import { isObject, type Json, parseJson } from '../../../shared/json'
 
@@ -17,7 +18,15 @@ export interface BodyOptions {
   readonly phases?: boolean
 }
 
-export function buildChatBody(request: ModelRequest, options: BodyOptions): Json {
+/** Ollama's own types, and what they leave out. */
+export interface ChatBody extends Omit<WireRequest, 'messages' | 'tools'> {
+  readonly messages: (WireMessage & { readonly tool_call_id?: string })[]
+  readonly tools?: Json[]
+  readonly truncate: false
+  readonly phases?: true
+}
+
+export function buildChatBody(request: ModelRequest, options: BodyOptions): ChatBody {
   const system = request.system === '' ? [] : [{ role: 'system', content: request.system }]
   const tools = options.tools ? request.tools : []
   const limit = Math.min(request.maxOutputTokens, options.window, options.maxOutput ?? Infinity)
@@ -56,7 +65,7 @@ const toTool = (tool: ToolSpec): Json => ({
   function: { name: tool.name, description: tool.description, parameters: simplifySchema({ type: 'object', ...tool.parameters }) }
 })
 
-function toolMessage(message: Message): Json {
+function toolMessage(message: Message): ChatBody['messages'][number] {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: textOf(message) }
@@ -65,7 +74,7 @@ function toolMessage(message: Message): Json {
       return { role: 'tool', content: message.text, tool_name: message.name, tool_call_id: message.callId }
     case 'assistant': {
       const thinking = message.parts.map((p) => (p.type === 'thinking' ? p.text : '')).join('')
-      const calls = callsOf(message).map((c) => ({ id: c.id, function: { name: c.name, arguments: argumentsOf(c.arguments) } }))
+      const calls = callsOf(message).map(toWireCall)
       return {
         role: 'assistant',
         content: textOf(message),
@@ -77,7 +86,7 @@ function toolMessage(message: Message): Json {
 }
 
 /** For a model that knows no tools: what another model did before is told in words. */
-function plainMessage(message: Message): Json {
+function plainMessage(message: Message): WireMessage {
   if (message.role === 'user') return { role: 'user', content: textOf(message) }
   if (message.role === 'tool') return { role: 'user', content: resultInWords(message) }
   const calls = callsOf(message).map((c) => `(used ${c.name} with ${c.arguments})`)
@@ -85,6 +94,11 @@ function plainMessage(message: Message): Json {
 }
 
 const resultInWords = (message: ToolMessage): string => `Result of ${message.name}:\n${message.text}`
+
+const toWireCall = (call: CallPart): WireCall & { readonly id: string } => ({
+  id: call.id,
+  function: { name: call.name, arguments: argumentsOf(call.arguments) }
+})
 
 /** The server takes objects only; text that is no JSON object (the model wrote it so) is kept under a key of its own. */
 function argumentsOf(text: string): Json {

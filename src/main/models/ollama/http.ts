@@ -15,7 +15,7 @@ export interface Endpoint {
 export interface Ask {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly body?: Json
+  readonly body?: object
 }
 
 export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ModelFault }
