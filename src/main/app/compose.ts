@@ -10,7 +10,7 @@ import { createRegistry } from '../loop/tool'
 import { createCatalog, chooseDefault } from '../models/catalog'
 import { createOllamaProvider } from '../models/ollama/provider'
 import { scriptedProvider } from '../models/scripted/provider'
-import { STARTER_NAME } from '../models/starter/spec'
+import { STARTER_ID } from '../models/starter/spec'
 import { createStarter } from '../models/starter/starter'
 import { DEFAULT_BUDGET } from '../policy/budget'
 import { recoverRuns } from '../session/recovery'
@@ -106,7 +106,7 @@ export function composeApp(config: AppConfig): App {
 
   async function refresh(): Promise<AppState> {
     const [models, found] = await Promise.all([catalog.list(), ollama.probe()])
-    const defaultModel = chooseDefault(models, `engine:${STARTER_NAME}`)
+    const defaultModel = chooseDefault(models, STARTER_ID)
     feed.update({ models, defaultModel, ollama: found, starter: starter.refresh() })
     return feed.state
   }
