@@ -16,7 +16,7 @@ const FORBIDDEN =
 // https://github.com/heshengtao/super-agent-party/issues/882
 describe('markup of a model is inert', () => {
   it.each([
-    ['Hello <img src=x onerror="window.__pwned=1"> world', ['Hello', 'world']],
+    ['Hello <img src=x onerror="window.__pwned=1"> world', ['Hello', '<img src=x onerror="window.__pwned=1">', 'world']],
     ['<svg><animate onbegin="window.__pwned=1" attributeName=x dur=1s></svg>after', ['after']],
     ['<details open ontoggle="window.__pwned=1"><summary>s</summary>x</details>', ['s', 'x']],
     [
@@ -25,7 +25,7 @@ describe('markup of a model is inert', () => {
     ],
     [
       '<style>body{display:none}</style>visible<div style="position:fixed;inset:0" class="fixed inset-0">overlay</div>',
-      ['visible', 'overlay']
+      ['<style>body{display:none}</style>', 'visible', 'overlay']
     ],
     ['- item\n\n  ```js\n  <script>window.__pwned=1</script>\n  ```', ['item', '<script>']],
     ['<b title="<pre>x</pre>" onclick=1>bold</b> and <a href="javascript:window.__pwned=1" name=x>link</a>', ['bold', 'link']],

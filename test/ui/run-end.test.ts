@@ -8,7 +8,7 @@ beforeEach(completeJsdom)
 
 let chosen = 0
 const show = (cause: StopCause, model = 'ollama:qwen3', setting: Setting = {}) =>
-  draw(RunEnd, { sessionId: 's1', cause, model, onchoose: () => void chosen++ }, setting)
+  draw(RunEnd, { sessionId: 's1', cause, model, onchoose: () => (chosen += 1) }, setting)
 const error = (code: string, message = 'the server’s words'): StopCause => ({ kind: 'error', error: { code, message } })
 
 describe('an error', () => {

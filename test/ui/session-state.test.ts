@@ -110,24 +110,24 @@ describe('following a session', () => {
   })
 
   it('takes a fresh snapshot after a gap, and shows the old view until it is there', async () => {
-    let wait: Promise<void> | undefined
-    const { promise, resolve } = Promise.withResolvers<void>()
+    const gate = { wait: Promise.resolve() }
+    const { promise, resolve } = Promise.withResolvers<undefined>()
     const f = follow({
       'sessions.open': async () => {
-        await wait
+        await gate.wait
         return log.open()
       }
     })
     await settle()
     log.say('one')
     await settle()
-    wait = promise
+    gate.wait = promise.then(() => undefined)
     log.lose.add(2)
     log.say('two')
     log.say('three')
     await settle()
     expect(said(f)).toEqual(['one'])
-    resolve()
+    resolve(undefined)
     await settle()
     expect(said(f)).toEqual(['one', 'two', 'three'])
     expect(log.opened).toBe(2)

@@ -55,9 +55,9 @@ describe('the list', () => {
     await waitFor(() => {
       expect(titles()).toEqual(['A', 'Old'])
     })
-    state.accept({ type: 'sessions', sessions: [{ ...SESSION, id: 'a', title: 'A' }] })
+    state.accept({ type: 'sessions', sessions: [{ ...SESSION, id: 'a', title: 'A again' }] })
     await waitFor(() => {
-      expect(titles()).toEqual(['A', 'Old'])
+      expect(titles()).toEqual(['A again', 'Old'])
     })
   })
 })

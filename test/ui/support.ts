@@ -1,5 +1,5 @@
 // A window without a host: the app's state and intents that remember what they were asked.
-import type { Component, ComponentProps } from 'svelte'
+import type { Component } from 'svelte'
 import { render } from '@testing-library/svelte'
 import { vi } from 'vitest'
 import type { AppState } from '../../src/shared/contract'
@@ -23,7 +23,7 @@ export const SESSION: Session = {
   state: 'ready'
 }
 
-export const APP: AppState = {
+const APP: AppState = {
   version: '0.1.0',
   host: 'test',
   home: '/home/ada',
@@ -37,6 +37,7 @@ export const APP: AppState = {
 
 /** What a browser has and jsdom has not. */
 export function completeJsdom(): void {
+  HTMLCanvasElement.prototype.getContext = () => null
   vi.stubGlobal('matchMedia', (media: string) => ({ media, matches: false, addEventListener: vi.fn(), removeEventListener: vi.fn() }))
   vi.stubGlobal(
     'ResizeObserver',
@@ -72,19 +73,20 @@ export interface Setting {
 }
 
 /** Draws a component with everything that the shell hands down. */
-export function draw<C extends Component<never>>(component: C, props: ComponentProps<C>, { app = {}, api = {} }: Setting = {}) {
+export function draw<P extends object>(component: Component<P>, props: P, { app = {}, api = {} }: Setting = {}) {
   const state = new AppView()
   state.app = { ...APP, ...app }
   state.link = 'connected'
   const fake = fakeApi(api)
-  const hosted = (next: ComponentProps<C>) => ({
-    component: component as Component<Record<string, unknown>>,
-    props: next,
-    state,
-    intents: new Intents(fake.api)
+  const drawn = render(Host, {
+    props: {
+      component: component as Component<Record<string, unknown>>,
+      props: Object.fromEntries(Object.entries(props)),
+      state,
+      intents: new Intents(fake.api)
+    }
   })
-  const drawn = render(Host, { props: hosted(props) })
-  return { ...drawn, state, calls: fake.calls, update: (next: ComponentProps<C>) => drawn.rerender(hosted(next)) }
+  return { ...drawn, state, calls: fake.calls }
 }
 
 let ids = 0
