@@ -1,5 +1,5 @@
 // Short words about an intent that did not work. They leave by themselves; nothing that matters is said here only.
-export interface Toast {
+interface Toast {
   readonly id: number
   readonly text: string
 }

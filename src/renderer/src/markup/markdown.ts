@@ -41,7 +41,7 @@ class PlainRenderer extends Renderer {
     return `<pre><code class="hljs language-${escapeHtml(language || 'text')}">${highlight(text, language)}</code></pre>`
   }
   override heading({ tokens, depth }: Tokens.Heading): string {
-    const level = String(Math.min(6, depth + 1))
+    const level = String(Math.max(2, depth))
     return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`
   }
   override table(token: Tokens.Table): string {

@@ -218,6 +218,7 @@ export const en = {
     archived: 'This session is archived.',
     restore: 'Restore it',
     noModel: 'This session has no model yet.',
+    use: (name: string) => `Use ${name}`,
     offline: 'No connection right now. What you type is kept.',
     tooLong: 'This is too long to send (more than a million characters).',
     queueLabel: 'Waiting messages',

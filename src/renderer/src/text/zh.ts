@@ -207,6 +207,7 @@ export const zh = {
     archived: '这个会话已归档。',
     restore: '恢复它',
     noModel: '这个会话还没有模型。',
+    use: (name: string) => `使用 ${name}`,
     offline: '目前没有连接。您输入的内容会保留。',
     tooLong: '内容太长，无法发送（超过一百万字符）。',
     queueLabel: '等待中的消息',
