@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { chromiumPath, launchBrowser, openPage } from '../support/browser'
 import { freshFolder } from '../support/harness'
-import { type Client, homeWithTinyModels, startWeb, until, type WebProcess } from '../support/host'
+import { type Client, cuttable, homeWithTinyModels, startWeb, until, type WebProcess } from '../support/host'
 
 let web: WebProcess
 const home = homeWithTinyModels()
@@ -66,7 +66,7 @@ describe('the web host lets in', () => {
     const { api, close } = await web.connect()
     expect(await api.sessions.list({})).toEqual([])
     close()
-    const mine = await fetch(web.link(), { redirect: 'manual' }).then((r) => r.headers.get('set-cookie')?.split(';')[0] ?? '')
+    const mine = await web.cookie()
     expect(await socket({ cookie: mine }, 'http://evil.example')).toContain('401')
     expect(await socket({ cookie: mine })).toContain('401')
     expect(await socket({ cookie: mine, host: 'evil.example' }, 'http://evil.example')).toContain('401')
@@ -89,10 +89,8 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     browser = await launchBrowser()
     context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
     ;({ api, close } = await web.connect())
-    await until('a link for the browser', async () => {
-      if ((await fetch(web.link(), { method: 'HEAD', redirect: 'manual' })).status === 303) await fetch(web.link())
-      return true
-    })
+    const [name = '', value = ''] = (await web.cookie()).split('=')
+    await context.addCookies([{ name, value, url: web.origin, httpOnly: true, sameSite: 'Strict' }])
   })
   afterAll(async () => {
     close()
@@ -102,22 +100,20 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(complaints.splice(0)).toEqual([])
   })
 
-  /** A page of the browser that has the cookie of `api`. */
-  async function open(): Promise<Page> {
-    if ((await context.cookies()).length === 0) {
-      const [name = '', value = ''] = (await web.cookie()).split('=')
-      await context.addCookies([{ name, value, url: web.origin, httpOnly: true, sameSite: 'Strict' }])
-    }
-    const opened = await openPage(context, web.origin)
+  async function open(origin = web.origin): Promise<Page> {
+    const opened = await openPage(context, origin)
     opened.page.on('close', () => complaints.push(...opened.complaints))
     return opened.page
   }
-  async function openSession(script: string): Promise<{ page: Page; sessionId: string }> {
+  async function openSession(script: string, origin = web.origin): Promise<{ page: Page; sessionId: string }> {
     const file = join(workspace, `talk-${String(Math.random()).slice(2)}.script`)
     writeFileSync(file, script)
     const { id: sessionId } = await api.sessions.create({ model: `scripted:${file}`, title: `Talk ${file.slice(-12)}` })
-    const page = await open()
-    await page.getByTestId('session-item').filter({ hasText: file.slice(-12) }).click()
+    const page = await open(origin)
+    await page
+      .getByTestId('session-item')
+      .filter({ hasText: file.slice(-12) })
+      .click()
     return { page, sessionId }
   }
   async function send(page: Page, words: string): Promise<void> {
@@ -140,7 +136,8 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   })
 
   it('asks before a write, shows the exact path and difference, and does as it is told', async () => {
-    const write = (name: string): string => `call: write_file {"path": "${name}", "content": "line one\\n<b>line two</b>\\n"}\n---\nsay: {{result}}\n--- after denied\nsay: No: {{result}}`
+    const write = (name: string): string =>
+      `call: write_file {"path": "${name}", "content": "line one\\n<b>line two</b>\\n"}\n---\nsay: {{result}}\n--- after denied\nsay: No: {{result}}`
     const { page } = await openSession(write('yes.txt'))
     await send(page, 'write')
     const card = page.getByTestId('approval-card')
@@ -167,7 +164,10 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const words = Array.from({ length: 120 }, (_, i) => `word${String(i)}`)
     const { page, sessionId } = await openSession(`speed: 60\nsay: ${words.join(' ')}`)
     const second = await open()
-    await second.getByTestId('session-item').filter({ hasText: (await api.sessions.open({ sessionId })).session.title }).click()
+    await second
+      .getByTestId('session-item')
+      .filter({ hasText: (await api.sessions.open({ sessionId })).session.title })
+      .click()
     await send(page, 'go')
     await page.getByText('word20').waitFor()
     await page.reload()
@@ -186,18 +186,19 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   it('goes on by itself when its connection is cut', async () => {
     const words = Array.from({ length: 90 }, (_, i) => `piece${String(i)}`)
-    const { page } = await openSession(`speed: 40\nsay: ${words.join(' ')}`)
+    const way = await cuttable(web.origin)
+    const { page } = await openSession(`speed: 40\nsay: ${words.join(' ')}`, way.origin)
     await send(page, 'go')
     await page.getByText('piece10').waitFor()
-    await context.setOffline(true)
-    web.dropSockets()
+    way.cut()
     await page.getByTestId('banner-reconnecting').waitFor()
-    await context.setOffline(false)
+    way.mend()
     await page.getByText('piece89').waitFor()
+    await page.getByTestId('banner-reconnecting').waitFor({ state: 'detached' })
     expect(((await page.getByTestId('message-assistant').last().textContent()) ?? '').match(/piece\d+/g)).toEqual(words)
-    complaints.length = 0
     await page.close()
-    complaints.splice(0) // the cut itself is reported by the browser
+    way.close()
+    expect(complaints.splice(0).filter((c) => !c.includes('ERR_CONNECTION') && !c.includes('WebSocket'))).toEqual([]) // a browser reports the cut itself
   })
 
   it('stops, queues and branches', async () => {
@@ -211,7 +212,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const before = (await api.sessions.open({ sessionId })).entries.length
     await page.getByTestId('message-user').first().hover()
     await page.getByTestId('edit-message').first().click()
-    const editor = page.getByRole('textbox').filter({ hasText: 'first' }).or(page.getByTestId('edit-text')).first()
+    const editor = page.getByTestId('message-user').first().getByRole('textbox')
     await editor.fill('second')
     await editor.press('Enter')
     await page.getByTestId('branch-switch').waitFor()
@@ -226,7 +227,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const again = await browser.newContext()
     const { page } = await openPage(again, web.link())
     await page.getByTestId('session-item').first().waitFor()
-    expect((await page.getByTestId('session-item').count())).toBe(titles.length)
+    expect(await page.getByTestId('session-item').count()).toBe(titles.length)
     expect(page.url()).toBe(`${web.origin}/`)
     await again.close()
   })

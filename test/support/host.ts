@@ -1,6 +1,7 @@
 // The built programs as a person runs them: the web host as a process of its own, the command line, and clients of the API.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createORPCClient } from '@orpc/client'
 import { ClientRetryPlugin, type ClientRetryPluginContext } from '@orpc/client/plugins'
@@ -40,7 +41,9 @@ export interface WebProcess {
   output(): string
   /** Cookie that a browser gets for the link; uses the link up. */
   enter(): Promise<string>
-  /** A client with a cookie, as a page is one. */
+  /** The cookie of our own clients, `name=value`. */
+  cookie(): Promise<string>
+  /** A client with that cookie, as a page is one. */
   connect(): Promise<{ api: Client; close: () => void }>
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
@@ -62,10 +65,14 @@ export async function startWeb(options: { home: string; workspace?: string; args
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   const origin = new URL(links()[0] ?? '').origin
-  let cookie: string | undefined
+  let cookie: Promise<string> | undefined
   const enter = async (): Promise<string> => {
-    const answer = await fetch(links().at(-1) ?? '', { redirect: 'manual' })
-    return answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+    for (;;) {
+      const link = links().at(-1) ?? ''
+      const cookie = (await fetch(link, { redirect: 'manual' })).headers.get('set-cookie')
+      if (cookie !== null) return cookie.split(';')[0] ?? ''
+      await until('another link, as this one was used', () => links().at(-1) !== link)
+    }
   }
   return {
     child,
@@ -73,9 +80,9 @@ export async function startWeb(options: { home: string; workspace?: string; args
     link: () => links().at(-1) ?? '',
     output: () => output,
     enter,
+    cookie: () => (cookie ??= enter()),
     async connect() {
-      cookie ??= await enter()
-      const socket = new WebSocket(`${origin.replace('http', 'ws')}/rpc`, { origin, headers: { cookie } })
+      const socket = new WebSocket(`${origin.replace('http', 'ws')}/rpc`, { origin, headers: { cookie: await (cookie ??= enter()) } })
       const link = new RPCLink<ClientRetryPluginContext>({
         websocket: socket as unknown as globalThis.WebSocket,
         plugins: [new ClientRetryPlugin()]
@@ -125,6 +132,46 @@ export function runCli(
       resolve({ code, out, err })
     })
   })
+}
+
+/** The same host behind an address whose connections can be cut, as a network does it. */
+export async function cuttable(origin: string): Promise<{ origin: string; cut: () => void; mend: () => void; close: () => void }> {
+  const { port } = new URL(origin)
+  const open = new Set<Socket>()
+  let isCut = false
+  const server = createServer((near) => {
+    if (isCut) {
+      near.destroy()
+      return
+    }
+    const far = connect(Number(port), '127.0.0.1')
+    for (const [socket, other] of [[near, far] as const, [far, near] as const]) {
+      open.add(socket)
+      socket.on('error', () => undefined) // a cut is what this is for
+      socket.on('close', () => {
+        open.delete(socket)
+        other.destroy()
+      })
+      socket.pipe(other)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const cut = (): void => {
+    isCut = true
+    for (const socket of open) socket.destroy()
+  }
+  return {
+    origin: `http://127.0.0.1:${String(typeof address === 'object' ? address?.port : '')}`,
+    cut,
+    mend: () => {
+      isCut = false
+    },
+    close: () => {
+      cut()
+      server.close()
+    }
+  }
 }
 
 /** Processes whose parent is `pid`, on Linux; elsewhere none are seen. */
