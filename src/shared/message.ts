@@ -45,7 +45,6 @@ export const Message = z.discriminatedUnion('role', [UserMessage, AssistantMessa
 export type Usage = z.infer<typeof Usage>
 export type Fault = z.infer<typeof Fault>
 export type StopReason = z.infer<typeof StopReason>
-export type TextPart = z.infer<typeof TextPart>
 export type CallPart = z.infer<typeof CallPart>
 export type AssistantPart = AssistantMessage['parts'][number]
 export type UserMessage = z.infer<typeof UserMessage>

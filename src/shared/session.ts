@@ -122,5 +122,3 @@ export type InboxItem = z.infer<typeof InboxItem>
 export type ModelPhase = z.infer<typeof ModelPhase>
 export type Notice = z.infer<typeof Notice>
 export type Progress = z.infer<typeof Progress>
-
-export const isOver = (state: RunState): boolean => state !== 'ready' && state !== 'running' && state !== 'waiting'

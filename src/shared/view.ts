@@ -1,7 +1,7 @@
 // What a window draws of one session: a pure fold over its events (design §3.3). A snapshot is the same view made from stored rows; folding
 // the events after its `seq` onto it gives the view of one who watched from the start (test/unit/shared/view.test.ts proves it).
 import type { EventOf, SessionEvent } from './event'
-import { appendText, type AssistantPart, callsOf } from './message'
+import { appendText, type AssistantPart } from './message'
 import type { Approval, InboxItem, Label, ModelPhase, Notice, Preview, Progress, Run, Session } from './session'
 import { addEntry, emptyTree, moveHead, type Tree } from './tree'
 
@@ -157,20 +157,3 @@ function withTool(view: SessionView, callId: string, change: (card: ToolCard) =>
 
 /** True while a run is going on. */
 export const isBusy = (view: SessionView): boolean => view.session.state === 'running' || view.session.state === 'waiting'
-
-/** Calls on the path that have no result yet, newest message only. */
-export function openCalls(view: SessionView): string[] {
-  const path = view.tree.path
-  const done = new Set<string>()
-  for (let i = path.length - 1; i >= 0; i--) {
-    const message = path.items[i]?.message
-    if (message?.role === 'tool') done.add(message.callId)
-    else
-      return message
-        ? callsOf(message)
-            .map((c) => c.id)
-            .filter((id) => !done.has(id))
-        : []
-  }
-  return []
-}

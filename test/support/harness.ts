@@ -80,7 +80,7 @@ export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Har
   }
 }
 
-export function handleOf(sessions: Sessions, session: Pick<Session, 'id'>): SessionHandle {
+function handleOf(sessions: Sessions, session: Pick<Session, 'id'>): SessionHandle {
   const handle = sessions.get(session.id)
   if (!handle) throw new Error('the session is gone')
   return handle

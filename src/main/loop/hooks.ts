@@ -44,7 +44,7 @@ interface Points {
 }
 export type HookPoint = keyof Points
 export type HookInput<P extends HookPoint> = Points[P]['in']
-export type HookOutput<P extends HookPoint> = Points[P]['out']
+type HookOutput<P extends HookPoint> = Points[P]['out']
 
 export interface Hook<P extends HookPoint = HookPoint> {
   readonly point: P

@@ -1,7 +1,7 @@
 // Order among effects (spec T5): one lane a workspace, shared by every session in it. A call with effects runs alone; calls that only read run
 // beside each other. First come, first served, so neither kind can starve the other.
 
-export interface Job {
+interface Job {
   /** Runs alone in its lane. */
   readonly exclusive: boolean
   run(): Promise<void>

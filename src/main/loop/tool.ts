@@ -4,13 +4,13 @@ import type { Label, Preview, Progress } from '../../shared/session'
 import type { ToolSpec } from '../models/model'
 
 /** What a tool may know of where it runs. */
-export interface ToolScope {
+interface ToolScope {
   /** Absolute path of the folder it may touch. */
   readonly workspace: string
   /** Ends when the run is stopped or the tool's time is over; a handler that does not listen is left behind (design §3.6). */
   readonly signal: AbortSignal
 }
-export interface ToolRun extends ToolScope {
+interface ToolRun extends ToolScope {
   /** As often as it likes; the session throttles. */
   readonly progress: (progress: Progress) => void
   /** What `preview` saw as `basis` when the person was asked; undefined when nobody was asked. */

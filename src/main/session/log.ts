@@ -5,9 +5,9 @@ import type { Store } from '../store/store'
 export interface EventLog {
   /**
    * Runs `work` as one transaction; the events it adds become visible to watchers when all of it is stored. `durable`: on the disk, not only
-   * safe from a killed process. Throws what the store throws; nothing is stored or shown then.
+   * safe from a killed process. All of it happens at `at`. Throws what the store throws; nothing is stored or shown then.
    */
-  commit<T>(work: (add: (draft: EventDraft) => SessionEvent) => T, durable?: boolean): T
+  commit<T>(work: (add: (draft: EventDraft) => SessionEvent) => T, durable?: boolean, at?: number): T
   readonly lastSeq: number
   /** Stored events after `after`, then those to come, until `signal` aborts. */
   readonly watch: (after: number, signal: AbortSignal) => AsyncGenerator<SessionEvent>
@@ -22,11 +22,11 @@ export function openLog(store: Store, sessionId: string, now: () => number): Eve
     get lastSeq() {
       return lastSeq
     },
-    commit(work, durable = false) {
+    commit(work, durable = false, at = now()) {
       let seq = lastSeq
       const all = (): ReturnType<typeof work> =>
         work((draft) => {
-          const event = store.events.append(sessionId, now(), draft)
+          const event = store.events.append(sessionId, at, draft)
           seq = event.seq
           return event
         })

@@ -12,7 +12,7 @@ import { openLog } from './log'
 import { performRun } from './run'
 import { conflict, notFound, type Outcome, type SessionScope } from './scope'
 
-export interface Prompt {
+interface Prompt {
   readonly text: string
   /** Made by who sends it: the same prompt sent twice counts once. */
   readonly itemId: string
@@ -20,7 +20,7 @@ export interface Prompt {
   readonly parentId?: string | null | undefined
   readonly kind?: InboxItem['kind'] | undefined
 }
-export interface Accepted {
+interface Accepted {
   readonly accepted: 'started' | 'queued' | 'known'
   readonly seq: number
 }
@@ -93,13 +93,17 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
     const from = retryFrom()
     if (from === undefined) return conflict('There is nothing to answer: write a message.')
     const run = newRun()
-    log.commit((add) => {
-      if (from !== tree.head) {
-        store.sessions.setHead(id, from)
-        add({ type: 'head', head: from })
-      }
-      begin(add, run)
-    }, true)
+    log.commit(
+      (add) => {
+        if (from !== tree.head) {
+          store.sessions.setHead(id, from)
+          add({ type: 'head', head: from })
+        }
+        begin(add, run)
+      },
+      true,
+      run.startedAt
+    )
     tree = moveHead(tree, from)
     start(run)
     return { ok: true, value: { seq: log.lastSeq } }
@@ -133,18 +137,22 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
     const entry = newEntry(parentId, text, run.startedAt)
     const named = info.title === '' ? { ...info, title: firstLine(text, 60) } : info
     const next = named.model === run.model ? named : { ...named, model: run.model }
-    const taken = log.commit((add) => {
-      if (!take(run, add)) return false
-      if (next !== info) {
-        store.sessions.rename(id, next.title)
-        store.sessions.setModel(id, next.model)
-        add({ type: 'session', session: next })
-      }
-      store.sessions.addEntry(entry)
-      add({ type: 'message_end', entry })
-      begin(add, run)
-      return true
-    }, true)
+    const taken = log.commit(
+      (add) => {
+        if (!take(run, add)) return false
+        if (next !== info) {
+          store.sessions.rename(id, next.title)
+          store.sessions.setModel(id, next.model)
+          add({ type: 'session', session: next })
+        }
+        store.sessions.addEntry(entry)
+        add({ type: 'message_end', entry })
+        begin(add, run)
+        return true
+      },
+      true,
+      run.startedAt
+    )
     if (!taken) return false
     info = next
     added(entry)
@@ -192,15 +200,19 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
     const cause = await performRun({ scope, run, workspace: info.workspace, log, stop, gates, tree: () => tree, added, takeWords })
     const state = stateAfter(cause)
     const at = scope.now()
-    log.commit((add) => {
-      for (const approval of store.runs.openApprovals(id)) {
-        store.runs.answer(approval.id, undefined, at)
-        add({ type: 'approval_answer', runId: run.id, approvalId: approval.id })
-      }
-      store.runs.end(run.id, state, cause, at)
-      store.sessions.setState(id, state)
-      add({ type: 'agent_end', runId: run.id, state, cause })
-    }, true)
+    log.commit(
+      (add) => {
+        for (const approval of store.runs.openApprovals(id)) {
+          store.runs.answer(approval.id, undefined, at)
+          add({ type: 'approval_answer', runId: run.id, approvalId: approval.id })
+        }
+        store.runs.end(run.id, state, cause, at)
+        store.sessions.setState(id, state)
+        add({ type: 'agent_end', runId: run.id, state, cause })
+      },
+      true,
+      at
+    )
     info = { ...info, state }
     active = undefined
     scope.changed(info)

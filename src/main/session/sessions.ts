@@ -4,7 +4,7 @@ import { newId } from '../store/id'
 import type { SessionScope } from './scope'
 import { openSession, type SessionHandle } from './session'
 
-export interface NewSession {
+interface NewSession {
   readonly title: string
   readonly workspace: string
   readonly model: string

@@ -3,7 +3,7 @@ import type { InboxItem } from '../../shared/session'
 import type { Connection } from './database'
 
 /** `prompt` starts a run at once and never waits in the queue. */
-export type InboxKind = InboxItem['kind'] | 'prompt'
+type InboxKind = InboxItem['kind'] | 'prompt'
 
 export interface InboxTable {
   /** False when the session has an item of that id exists already (the same message was sent twice). */

@@ -3,7 +3,7 @@ import type { Message } from '../../shared/message'
 import type { Entry, RunState, Session } from '../../shared/session'
 import type { Connection } from './database'
 
-export interface StoredSession extends Session {
+interface StoredSession extends Session {
   readonly head: string | null
 }
 export interface SessionTable {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Endpoint } from '../../../src/main/models/ollama/http'
 import type { Json } from '../../../src/shared/json'
@@ -206,9 +207,16 @@ describe('what it refuses, in the words of Ollama', () => {
 describe('several at once', () => {
   it('serves one after the other, in the order they came', async () => {
     const ended: string[] = []
-    const ask = (name: string, text: string): Promise<unknown> =>
-      chat(text, { options: { num_ctx: 4_096, num_predict: 60 } }).then(() => ended.push(name))
-    await Promise.all([ask('first', 'loop'), ask('second', 'hi'), ask('third', 'hi')])
+    const ask = async (name: string, text: string): Promise<void> => {
+      const answered = chat(text, { options: { num_ctx: 4_096, num_predict: 400 } }).then(() => ended.push(name))
+      all.push(answered)
+      await sleep(30) // each has its own connection: only time gives them an order
+    }
+    const all: Promise<unknown>[] = []
+    await ask('first', 'loop')
+    await ask('second', 'hi')
+    await ask('third', 'hi')
+    await Promise.all(all)
     expect(ended).toEqual(['first', 'second', 'third'])
   })
 

@@ -10,7 +10,7 @@ export type Step =
   | { readonly do: 'fault'; readonly code: string; readonly message: string }
   | { readonly do: 'cut' | 'hang' | 'vanish' }
 
-export interface Answer {
+interface Answer {
   readonly steps: readonly Step[]
   /** Played instead when the latest tool result has that code. */
   readonly after: ReadonlyMap<string, readonly Step[]>
