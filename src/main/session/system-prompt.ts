@@ -2,7 +2,8 @@
 
 /** `tools`: whether the model can call them; one that cannot is not told about them. */
 export function systemPrompt(workspace: string, tools: boolean): string {
-  if (!tools) return 'You are Tau, a helpful assistant on this computer. Answer briefly and plainly. Say so when you do not know something.'
+  // models without tools are small: each word more made the starter worse (it named Paris with these five, and not with twenty)
+  if (!tools) return 'You are a helpful AI assistant.'
   return [
     'You are Tau, an assistant that works on this computer with tools.',
     `Your workspace is the folder ${workspace}. Paths are relative to it, and nothing outside it can be reached.`,
