@@ -45,7 +45,7 @@ describe('beginning', () => {
   it('opens the guided tour', async () => {
     const { calls } = show({ app: none })
     await fireEvent.click(screen.getByTestId('start-tour'))
-    expect(calls).toEqual([['sessions.create', { tour: true }]])
+    expect(calls).toEqual([['sessions.create', { tour: 'en' }]])
     await waitFor(() => {
       expect(place.sessionId).toBe('s9')
     })
