@@ -84,6 +84,22 @@ describe('the end of a run', () => {
     expect(container.textContent).toContain('Stopped here.')
   })
 
+  it('is said on its own branch only', () => {
+    const other = entry(user('another way'), null, 'u2')
+    const events: EventDraft[] = [
+      ...asked,
+      end({ kind: 'aborted' }),
+      { type: 'message_end', entry: other },
+      { ...started, runId: 'r2' },
+      { ...end({ kind: 'aborted' }), runId: 'r2' }
+    ]
+    const { unmount } = show(events)
+    expect(screen.getByTestId('run-end')).toBeTruthy()
+    unmount()
+    show([...events, { type: 'head', head: 'u1' }])
+    expect(screen.queryByTestId('run-end')).toBeNull()
+  })
+
   it('comes after what else there was to say', () => {
     show([...asked, { type: 'notice', level: 'warning', code: 'brand_new', message: 'Something odd.' }, end({ kind: 'repetition' })])
     expect(screen.getByTestId('notice').textContent).toContain('Something odd.')
