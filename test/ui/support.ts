@@ -81,12 +81,13 @@ export function draw<P extends object>(component: Component<P>, props: P, { app 
   const drawn = render(Host, {
     props: {
       component: component as Component<Record<string, unknown>>,
-      props: Object.fromEntries(Object.entries(props)),
+      given: Object.fromEntries(Object.entries(props)),
       state,
       intents: new Intents(fake.api)
     }
   })
-  return { ...drawn, state, calls: fake.calls }
+  const update = (next: P): Promise<void> => drawn.rerender({ given: Object.fromEntries(Object.entries(next)) })
+  return { ...drawn, state, calls: fake.calls, update }
 }
 
 let ids = 0

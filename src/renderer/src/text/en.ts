@@ -226,6 +226,7 @@ export const en = {
     steer: 'Soon',
     withdraw: 'Take back'
   },
+  notices: { late_result: 'A tool finished after the run had ended; its result was not used.' } as Record<string, string>,
   end: {
     retry: 'Try again',
     go: 'Continue',
@@ -240,7 +241,10 @@ export const en = {
     repetition: 'Stopped: the model repeated itself without getting further.',
     details: 'Details'
   },
-  budgets: { turns: 'rounds', requests: 'requests', tokens: 'tokens', calls: 'tool calls', time: 'time' } as Record<string, string>,
+  budgets: { turns: 'rounds', 'wall time': 'time', requests: 'requests', tokens: 'tokens', calls: 'tool calls', time: 'time' } as Record<
+    string,
+    string
+  >,
   faults: {
     unreachable: 'The model’s server does not answer. Is it running?',
     model_missing: 'This model is not installed (any more). Choose another one.',
@@ -272,7 +276,32 @@ export const en = {
     expired: 'Not answered in time',
     unavailable: 'Not available on this computer',
     not_run: 'Not run',
-    unknown_outcome: 'Nobody knows whether it ran'
+    unknown_outcome: 'Nobody knows whether it ran',
+    blocked: 'Not allowed',
+    gate_failed: 'Not allowed: a check failed',
+    cut_off: 'The call was cut off',
+    not_a_file: 'Not a file',
+    not_a_folder: 'Not a folder',
+    is_directory: 'This is a folder',
+    not_there: 'Not there',
+    binary: 'Not a text file',
+    damaged: 'Damaged',
+    out_of_range: 'Beyond the end',
+    bad_tool_output: 'The tool’s answer is unreadable',
+    empty_answer: 'The model ended its answer without saying anything.',
+    model_threw: 'The connection to the model failed in a way that was not expected.',
+    bad_answer: 'The model’s server sent something that cannot be read.',
+    bad_request: 'The model’s server did not understand the request.',
+    broken_off: 'The connection broke off.',
+    bad_file: 'The downloaded file is not what it should be.',
+    bad_hash: 'The downloaded file is not what it should be.',
+    no_source: 'There is no place from which the starter model can be fetched.',
+    disk_full: 'There is not enough space on the disk.',
+    store_failed: 'What was said could not be stored. Is the disk full or read-only?',
+    engine_stopped: 'The engine was stopped.',
+    engine_unavailable: 'The built-in engine does not work on this computer.',
+    loading_timeout: 'The model took too long to load.',
+    first_token_timeout: 'The model took too long to begin its answer.'
   } as Record<string, string>
 }
 

@@ -88,6 +88,10 @@ class Texts {
     return this.#full.format(at)
   }
 
+  notice(code: string): string | undefined {
+    return Object.hasOwn(this.m.notices, code) ? this.m.notices[code] : undefined
+  }
+
   /** A sentence for a fault's code; undefined when the catalog does not know it. */
   fault(code: string): string | undefined {
     return Object.hasOwn(this.m.faults, code) ? this.m.faults[code] : undefined

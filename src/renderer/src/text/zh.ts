@@ -215,6 +215,7 @@ export const zh = {
     steer: '尽快',
     withdraw: '撤回'
   },
+  notices: { late_result: '一个工具在运行结束之后才完成，结果未被采用。' },
   end: {
     retry: '再试一次',
     go: '继续',
@@ -229,7 +230,7 @@ export const zh = {
     repetition: '已停止：模型在重复自己，没有进展。',
     details: '详情'
   },
-  budgets: { turns: '轮数', requests: '请求数', tokens: '词元', calls: '工具调用', time: '时间' },
+  budgets: { turns: '轮数', 'wall time': '时间', requests: '请求数', tokens: '词元', calls: '工具调用', time: '时间' },
   faults: {
     unreachable: '模型服务器没有响应。它在运行吗？',
     model_missing: '该模型未安装（或已被移除）。请选择其他模型。',
@@ -261,6 +262,31 @@ export const zh = {
     expired: '未及时答复',
     unavailable: '在这台电脑上不可用',
     not_run: '未运行',
-    unknown_outcome: '无法得知是否运行过'
+    unknown_outcome: '无法得知是否运行过',
+    blocked: '不被允许',
+    gate_failed: '不被允许：检查未通过',
+    cut_off: '调用被截断',
+    not_a_file: '不是文件',
+    not_a_folder: '不是文件夹',
+    is_directory: '这是文件夹',
+    not_there: '不存在',
+    binary: '不是文本文件',
+    damaged: '已损坏',
+    out_of_range: '超出末尾',
+    bad_tool_output: '工具的结果无法读取',
+    empty_answer: '模型没有说任何内容就结束了回答。',
+    model_threw: '与模型的连接出现意外错误。',
+    bad_answer: '模型服务器返回了无法读取的内容。',
+    bad_request: '模型服务器无法理解请求。',
+    broken_off: '连接中断了。',
+    bad_file: '下载的文件不符合要求。',
+    bad_hash: '下载的文件不符合要求。',
+    no_source: '没有可以获取入门模型的地方。',
+    disk_full: '磁盘空间不足。',
+    store_failed: '内容无法保存。磁盘是否已满或只读？',
+    engine_stopped: '引擎已停止。',
+    engine_unavailable: '内置引擎无法在这台电脑上运行。',
+    loading_timeout: '模型加载时间过长。',
+    first_token_timeout: '模型太久没有开始回答。'
   }
 } satisfies Messages
