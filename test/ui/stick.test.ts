@@ -103,6 +103,19 @@ describe('the reader owns the scroll position', () => {
     expect(heard).toEqual([false, true])
   })
 
+  it('counts the end that was there when the reader set out for it, for the text grows meanwhile', async () => {
+    await fireEvent.wheel(box.element, { deltaY: -1 })
+    await box.scrollTo(500)
+    later(1_000)
+    box.grow(300)
+    box.grow(700)
+    await box.scrollTo(1_100)
+    expect(heard).toEqual([false])
+    await box.scrollTo(1_200)
+    box.grow(100)
+    expect(box.top).toBe(2_000)
+  })
+
   it('goes to the end when asked', async () => {
     await fireEvent.wheel(box.element, { deltaY: -1 })
     box.grow(500)

@@ -2,6 +2,8 @@
 // only a scroll down to the end takes hold again.
 const NEAR_PX = 48
 const AFTER_LETTING_GO_MS = 250
+/** A move down is clamped to the end that was there when the browser drew it; where text grows fast, that end is history on arrival. */
+const RECENT_MS = 600
 const UP_KEYS = new Set(['PageUp', 'Home', 'ArrowUp'])
 
 export interface Stick {
@@ -25,11 +27,22 @@ export function stickToEnd(box: HTMLElement, inner: HTMLElement, onChange: (foll
     set(false)
   }
   const distance = (): number => box.scrollHeight - box.clientHeight - box.scrollTop
+  const onSize = (): void => {
+    noteEnd()
+    follow()
+  }
   const follow = (): void => {
     if (!following) return
     box.scrollTop = box.scrollHeight
     last = box.scrollTop
   }
+  let ends: { readonly top: number; readonly at: number }[] = []
+  const noteEnd = (): void => {
+    const at = performance.now()
+    ends = [...ends.filter((e) => at - e.at < RECENT_MS), { top: box.scrollHeight - box.clientHeight, at }]
+  }
+  const arrived = (): boolean =>
+    distance() < NEAR_PX || ends.some((e) => performance.now() - e.at < RECENT_MS && Math.abs(e.top - box.scrollTop) < 2)
   const onWheel = (e: WheelEvent): void => {
     if (e.deltaY < 0 && box.scrollHeight > box.clientHeight) letGo()
   }
@@ -46,7 +59,7 @@ export function stickToEnd(box: HTMLElement, inner: HTMLElement, onChange: (foll
     const down = box.scrollTop > last
     const up = box.scrollTop < last - 2
     last = box.scrollTop
-    if (down && distance() < NEAR_PX && performance.now() - letGoAt > AFTER_LETTING_GO_MS) set(true)
+    if (down && arrived() && performance.now() - letGoAt > AFTER_LETTING_GO_MS) set(true)
     else if (up && distance() > NEAR_PX && pressed) letGo()
   }
   // dragging the scroll bar
@@ -54,7 +67,7 @@ export function stickToEnd(box: HTMLElement, inner: HTMLElement, onChange: (foll
   const onPress = (e: PointerEvent): void => {
     pressed = e.type === 'pointerdown' && e.target === box
   }
-  const sizes = new ResizeObserver(follow)
+  const sizes = new ResizeObserver(onSize)
   sizes.observe(inner)
   sizes.observe(box)
   const stop = new AbortController()
