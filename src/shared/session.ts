@@ -78,8 +78,6 @@ export const Approval = z.object({
   label: Label,
   arguments: z.string(),
   preview: Preview,
-  /** Why it is asked, in one sentence. */
-  why: z.string(),
   askedAt: z.number().int()
 })
 

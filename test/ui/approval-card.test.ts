@@ -22,7 +22,6 @@ const FILE: Approval = {
     added: 1,
     removed: 1
   },
-  why: 'This changes a file.',
   askedAt: 1
 }
 const shell = (command: string): Approval => ({
@@ -51,7 +50,7 @@ describe('what it shows', () => {
     const path = `/home/ada/${'very/deep/'.repeat(60)}file \u202ename.md`
     const { container } = show({ ...FILE, preview: { ...FILE.preview, path } as Approval['preview'] })
     expect(read(screen.getByTestId('approval-path'))).toBe(path)
-    expect(container.textContent).toContain('This changes a file.')
+    expect(container.textContent).toContain('write_file · changes files')
     expect(screen.getByRole('alert').textContent).toContain('cannot be seen')
   })
 

@@ -8,7 +8,7 @@ import { text } from './text'
 export async function answerFor(approval: Approval, allowed: ReadonlySet<string>): Promise<Answer> {
   if (allowed.has(approval.label)) return { kind: 'allow', scope: 'once' }
   if (!process.stdin.isTTY || !process.stderr.isTTY) return { kind: 'deny', reason: text.refused }
-  process.stderr.write(`\n${styleText('bold', text.wants(approval.tool))}\n${describe(approval)}\n`)
+  process.stderr.write(`\n${styleText('bold', text.wants(approval.tool, approval.label))}\n${describe(approval)}\n`)
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     for (;;) {
@@ -22,11 +22,11 @@ export async function answerFor(approval: Approval, allowed: ReadonlySet<string>
   }
 }
 
-function describe({ preview, arguments: raw, why }: Approval): string {
-  if (preview.kind === 'arguments') return `${inert(raw)}\n${why}`
+function describe({ preview, arguments: raw }: Approval): string {
+  if (preview.kind === 'arguments') return inert(raw)
   const lines = preview.diff.split('\n').map((line) => {
     const colour = line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : 'gray'
     return styleText(colour, inert(line))
   })
-  return `${text.file(preview.change, inert(preview.path))} (+${String(preview.added)} −${String(preview.removed)})\n${lines.join('\n')}\n${why}`
+  return `${text.file(preview.change, inert(preview.path))} (+${String(preview.added)} −${String(preview.removed)})\n${lines.join('\n')}`
 }

@@ -37,7 +37,7 @@ Exit codes:
   tool: (name: string, args: string) => `→ ${name} ${args}`,
   toolEnd: (name: string, code: string, ms: number) =>
     code === 'ok' ? `✓ ${name} (${String(ms)} ms)` : `✗ ${name}: ${code} (${String(ms)} ms)`,
-  wants: (tool: string) => `Tau asks: ${tool}`,
+  wants: (tool: string, label: string) => `Tau asks: ${tool} (${label})`,
   file: (change: string, path: string) => `${change === 'create' ? 'create' : 'replace'} ${path}`,
   question: 'Allow? [y] once, [s] for this session, [n] no: ',
   why: 'Why not? (the model reads it) ',
@@ -96,7 +96,7 @@ const zh: CliText = {
   empty: '没有内容可问：文字是空的。',
   tool: (name, args) => `→ ${name} ${args}`,
   toolEnd: (name, code, ms) => (code === 'ok' ? `✓ ${name}（${String(ms)} 毫秒）` : `✗ ${name}：${code}（${String(ms)} 毫秒）`),
-  wants: (tool) => `Tau 请求：${tool}`,
+  wants: (tool, label) => `Tau 请求：${tool}（${label}）`,
   file: (change, path) => `${change === 'create' ? '新建' : '替换'} ${path}`,
   question: '允许吗？[y] 一次，[s] 本会话，[n] 不允许：',
   why: '为什么不允许？（模型会读到）',

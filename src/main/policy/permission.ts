@@ -10,7 +10,7 @@ export interface Question {
 }
 export type Decision =
   | { readonly kind: 'allow' }
-  | { readonly kind: 'ask'; readonly why: string }
+  | { readonly kind: 'ask' }
   | { readonly kind: 'deny'; readonly code: 'outside_workspace'; readonly reason: string }
 
 /**
@@ -27,13 +27,7 @@ export function decide(question: Question, permitted: ReadonlySet<string>): Deci
     }
   }
   if (question.label === 'readonly' || permitted.has(question.tool)) return { kind: 'allow' }
-  return { kind: 'ask', why: WHY[question.label] }
-}
-
-const WHY: Record<Exclude<Label, 'readonly'>, string> = {
-  write: 'It changes files.',
-  network: 'It reaches out to the network.',
-  exec: 'It runs a program.'
+  return { kind: 'ask' }
 }
 
 const pathOf = (value: unknown): string | undefined =>

@@ -32,7 +32,7 @@ export function createApprovals(scope: ApprovalScope): Approvals {
   const open = new Map<string, Open>()
   const permitted = new Set(store.sessions.permissions(sessionId))
 
-  async function ask(call: ReadyCall, why: string, signal: AbortSignal): Promise<Verdict | undefined> {
+  async function ask(call: ReadyCall, signal: AbortSignal): Promise<Verdict | undefined> {
     const made = await previewOf(call, signal)
     if ('refuse' in made) return { kind: 'block', code: made.refuse.code, reason: made.refuse.text }
     if (signal.aborted) return ABORTED
@@ -44,7 +44,6 @@ export function createApprovals(scope: ApprovalScope): Approvals {
       label: call.label,
       arguments: call.raw,
       preview: made.preview,
-      why,
       askedAt: scope.now()
     }
     const answered = Promise.withResolvers<Answer | undefined>()
@@ -81,7 +80,7 @@ export function createApprovals(scope: ApprovalScope): Approvals {
         )
         if (decision.kind === 'allow') return undefined
         if (decision.kind === 'deny') return { kind: 'block', code: decision.code, reason: decision.reason }
-        return ask(call, decision.why, signal)
+        return ask(call, signal)
       }
     },
     answer(approvalId, answer) {

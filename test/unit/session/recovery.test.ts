@@ -100,7 +100,6 @@ describe('after a killed process', () => {
         label: 'write',
         arguments: '{}',
         preview: { kind: 'arguments' },
-        why: '',
         askedAt: 1
       },
       sessionId
