@@ -48,7 +48,7 @@ describe('an error', () => {
 describe('every other end that needs a word', () => {
   it.each<[StopCause, string, string]>([
     [{ kind: 'aborted' }, 'You stopped this run', 'Try again'],
-    [{ kind: 'interrupted' }, 'Tau was closed', 'Continue'],
+    [{ kind: 'interrupted' }, 'Tau was closed', 'Try again'],
     [{ kind: 'budget', budget: 'turns', limit: 10 }, 'rounds (10)', 'Continue'],
     [{ kind: 'repetition' }, 'repeated itself', 'Continue'],
     [{ kind: 'terminated', by: 'audit' }, 'Ended by audit', 'Continue']

@@ -93,7 +93,7 @@ function exitCodeOf(cause: StopCause): number {
     case 'repetition':
       return EXIT.budget
     case 'error':
-      return cause.error.code === 'model_missing' ? EXIT.missing : EXIT.failed
+      return cause.error.code === 'model_missing' || cause.error.code === 'no_model' ? EXIT.missing : EXIT.failed
   }
 }
 

@@ -18,8 +18,8 @@ export const createCatalog = (providers: readonly Provider[]): Catalog => ({
     const colon = id.indexOf(':')
     const provider = providers.find((p) => colon > 0 && p.source === id.slice(0, colon))
     if (provider) return provider.open(id.slice(colon + 1))
-    const message = id === '' ? 'No model is chosen. Choose one for this session.' : `There is no model ${id}. Choose another one.`
-    return { ok: false, error: { code: 'model_missing', message } }
+    if (id === '') return { ok: false, error: { code: 'no_model', message: 'No model is chosen. Choose one for this session.' } }
+    return { ok: false, error: { code: 'model_missing', message: `There is no model ${id}. Choose another one.` } }
   }
 })
 
