@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelInfo } from '../../../src/shared/contract'
-import { chooseDefault, createCatalog } from '../../../src/main/models/catalog'
 import { createOllamaProvider, windowOf } from '../../../src/main/models/ollama/provider'
 import { ask, collect, type FakeServer, sendFrames, sendJson, startServer } from './fake-ollama'
 
@@ -71,53 +69,5 @@ describe('a real Ollama', () => {
     expect([windowOf(undefined, 8_192), windowOf(131_072, 8_192), windowOf(5_000, 8_192), windowOf(100, 8_192)]).toEqual([
       8_192, 8_192, 4_864, 100
     ])
-  })
-})
-
-const model = (id: string, more: Partial<ModelInfo> = {}): ModelInfo => ({
-  id,
-  name: id,
-  source: id.split(':')[0] as ModelInfo['source'],
-  tools: true,
-  ready: true,
-  ...more
-})
-
-describe('the catalog', () => {
-  it('opens by prefix, whatever colons the name has', async () => {
-    const opened: string[] = []
-    const catalog = createCatalog([
-      {
-        source: 'ollama',
-        list: () => Promise.resolve([model('ollama:a:7b')]),
-        open: (name) => {
-          opened.push(name)
-          return Promise.resolve({ ok: false, error: { code: 'x', message: '' } })
-        }
-      }
-    ])
-    await catalog.open('ollama:a:7b')
-    expect(opened).toEqual(['a:7b'])
-    expect(await catalog.open('')).toMatchObject({ ok: false, error: { code: 'model_missing' } })
-    expect(await catalog.open('other:a')).toMatchObject({ ok: false, error: { code: 'model_missing' } })
-  })
-
-  it('chooses a default: Ollama with tools, engine with tools, any, the starter, none', () => {
-    const starter = model('engine:starter', { tools: false })
-    const all = [
-      model('scripted:tour'),
-      starter,
-      model('ollama:plain', { tools: false }),
-      model('engine:agent'),
-      model('ollama:broken', { ready: false }),
-      model('ollama:agent')
-    ]
-    const order: string[] = []
-    for (let left = all; ; left = left.filter((m) => m.id !== order.at(-1))) {
-      const id = chooseDefault(left, starter.id)
-      order.push(id)
-      if (id === '') break
-    }
-    expect(order).toEqual(['ollama:agent', 'engine:agent', 'ollama:plain', 'engine:starter', ''])
   })
 })
