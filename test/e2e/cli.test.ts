@@ -66,6 +66,14 @@ describe('tau ask', () => {
     expect(out).toBe('from a pipe: from the other folder\n')
   })
 
+  it('logs what happened as JSON lines, and nothing of what was said', async () => {
+    const s = scriptFile('say: An answer about bees.\ncall: list_dir {}\n---\nsay: More bees.')
+    await ask(s)
+    const lines = readFileSync(join(s.home, 'logs/tau.log'), 'utf8')
+    expect(linesOf(lines).map((l) => l['event'])).toEqual(expect.arrayContaining(['app_start', 'run_end', 'app_end']))
+    expect(lines).not.toMatch(/bees|hello/)
+  })
+
   it('never passes control characters of a model on to the terminal', async () => {
     const { out } = await ask(scriptFile('say: a\u001b[2Jb\u202ec\u0007'))
     expect(out).toBe('a\ufffd[2Jb\ufffdc\ufffd\n')

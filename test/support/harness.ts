@@ -61,6 +61,7 @@ export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Har
     now: Date.now,
     report: () => undefined,
     changed: () => undefined,
+    ended: () => undefined,
     failed: (what, error) => {
       throw new Error(what, { cause: error })
     }

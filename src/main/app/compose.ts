@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { AppState } from '../../shared/contract'
-import type { Session } from '../../shared/session'
+import type { Run, Session } from '../../shared/session'
 import { createQueue } from '../loop/queue'
 import { createRegistry } from '../loop/tool'
 import { createCatalog, chooseDefault } from '../models/catalog'
@@ -99,6 +99,10 @@ export function composeApp(config: AppConfig): App {
       })
     },
     changed: feed.sessionChanged,
+    ended: (run) => {
+      const { sessionId, id, model, state, startedAt, endedAt = startedAt } = run
+      log.info({ event: 'run_end', session_id: sessionId, run_id: id, model, state, cause: causeOf(run), latency_ms: endedAt - startedAt })
+    },
     failed: (what, error) => {
       log.error({ event: 'failed', what, err: error })
     }
@@ -148,3 +152,6 @@ export function composeApp(config: AppConfig): App {
   }
   return { router: createRouter(core), core, close: () => (closing ??= close()) }
 }
+
+/** Kind of the end; of an error its code only, as its message may quote what was said. */
+const causeOf = ({ cause }: Run): string => (cause?.kind === 'error' ? `error: ${cause.error.code}` : (cause?.kind ?? 'unknown'))

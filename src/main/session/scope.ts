@@ -1,6 +1,6 @@
 // What a session is given by the composition root, and how it says no.
 import type { Fault } from '../../shared/message'
-import type { Session } from '../../shared/session'
+import type { Run, Session } from '../../shared/session'
 import type { HookReport } from '../loop/hooks'
 import type { TaskQueue } from '../loop/queue'
 import type { Registry } from '../loop/tool'
@@ -22,6 +22,8 @@ export interface SessionScope {
   readonly report: (report: HookReport) => void
   /** Title, state, model … changed: for lists. */
   changed(session: Session): void
+  /** A run ended: goes to the log. */
+  readonly ended: (run: Run) => void
   /** Something failed that should not: goes to the log. */
   failed(what: string, error: unknown): void
 }

@@ -216,6 +216,7 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
     info = { ...info, state }
     active = undefined
     scope.changed(info)
+    scope.ended({ ...run, state, cause, endedAt: at })
     if (cause.kind === 'natural') releaseQueue()
   }
 
