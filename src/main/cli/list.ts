@@ -87,5 +87,5 @@ function progressLine({ step, done, total, secondsLeft }: Extract<StarterState, 
   const mb = (bytes: number): string => (bytes / 1e6).toFixed(1)
   const bar = total > 0 ? `[${'█'.repeat(Math.round((done / total) * 20)).padEnd(20, '░')}] ` : ''
   const left = secondsLeft === undefined ? '' : text.left(Math.ceil(secondsLeft))
-  return bar + text.fetching(step, mb(done), total > 0 ? mb(total) : '?', left)
+  return bar + text.fetching(text.steps[step], mb(done), total > 0 ? mb(total) : '?', left)
 }
