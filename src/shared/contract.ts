@@ -85,7 +85,9 @@ const api = oc.errors({
   /** Not possible in the present state (a run is going on, nothing to retry …). */
   CONFLICT: {},
   /** The model, folder or file that was named cannot be used. */
-  UNUSABLE: {}
+  UNUSABLE: {},
+  /** It could not be stored (the disk is full, or cannot be written), so nothing of it happened. */
+  UNSTORED: {}
 })
 
 export const contract = {

@@ -40,12 +40,14 @@ export interface HarnessOptions {
   readonly workspace?: string
   readonly tools?: readonly Tool[]
   readonly budget?: Budget
+  /** Asked before each write: throws as a full disk does. */
+  readonly beforeWrite?: () => void
 }
 
 export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Harness {
   const home = options.home ?? freshFolder('home')
   const workspace = options.workspace ?? freshFolder('work')
-  const store = openStore(home, 'test')
+  const store = guarded(openStore(home, 'test'), options.beforeWrite ?? (() => undefined))
   recoverRuns(store, Date.now)
   const sessions = createSessions({
     store,
@@ -63,7 +65,7 @@ export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Har
     changed: () => undefined,
     ended: () => undefined,
     failed: (what, error) => {
-      throw new Error(what, { cause: error })
+      if (!options.beforeWrite) throw new Error(what, { cause: error })
     }
   })
   return {
@@ -80,6 +82,18 @@ export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Har
     }
   }
 }
+
+const guarded = (store: Store, beforeWrite: () => void): Store => ({
+  ...store,
+  write: (work) => {
+    beforeWrite()
+    return store.write(work)
+  },
+  writeDurably: (work) => {
+    beforeWrite()
+    return store.writeDurably(work)
+  }
+})
 
 function handleOf(sessions: Sessions, session: Pick<Session, 'id'>): SessionHandle {
   const handle = sessions.get(session.id)

@@ -5,6 +5,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { AppState } from '../../shared/contract'
 import type { Run, Session } from '../../shared/session'
+import { ORPCError } from '@orpc/server'
 import { createQueue } from '../loop/queue'
 import { createRegistry } from '../loop/tool'
 import { createCatalog, chooseDefault } from '../models/catalog'
@@ -129,6 +130,14 @@ export function composeApp(config: AppConfig): App {
     feed,
     sessions,
     createSession,
+    explain(error) {
+      if (error instanceof ORPCError) return error
+      log.error({ event: 'request_failed', err: error })
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      if (!code.startsWith('SQLITE_')) return error
+      const message = `It could not be stored (${code}), so nothing happened. Make room on the disk of ${home}, and try again.`
+      return new ORPCError('UNSTORED', { message, defined: true })
+    },
     refresh,
     async fetchStarter() {
       const state = await starter.fetch()

@@ -16,6 +16,8 @@ export interface Core {
   readonly sessions: Sessions
   /** Fails when the workspace is no folder. */
   createSession(input: NewSessionInput): Promise<{ ok: true; value: Session } | { ok: false; message: string }>
+  /** What a client is told of an error that a request met; unexpected ones reach the log here. */
+  explain(error: unknown): unknown
   refresh(): Promise<AppState>
   fetchStarter(): Promise<StarterState>
   restartEngine(): Promise<EngineState>

@@ -6,7 +6,13 @@ import type { SessionHandle } from '../session/session'
 import type { Core } from './core'
 
 export function createRouter(core: Core) {
-  const os = implement(contract)
+  const os = implement(contract).use(async ({ next }) => {
+    try {
+      return await next()
+    } catch (error) {
+      throw core.explain(error)
+    }
+  })
   const session = (id: string): SessionHandle => {
     const found = core.sessions.get(id)
     if (!found) throw new ORPCError('NOT_FOUND', { message: `There is no session ${id}.`, defined: true })

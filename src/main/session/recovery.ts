@@ -1,5 +1,6 @@
-// After a process ended in the middle of a run: what was done, what was not begun, what may have happened (design §4, journal). Nothing is
-// run again here; the run ends as interrupted and the person decides.
+// A run whose end was never stored (its process was killed, or the disk was full): what was done, what was not begun, what may have happened
+// (design §4, journal). Nothing is run again here; the run ends as interrupted and the person decides.
+import type { EventDraft } from '../../shared/event'
 import { appendText, type AssistantPart, callsOf, type ToolMessage } from '../../shared/message'
 import type { Entry, Run, StopCause } from '../../shared/session'
 import { newId } from '../store/id'
@@ -11,22 +12,24 @@ const CAUSE: StopCause = { kind: 'interrupted' }
 /** Ends every run that a former process left open. Call it before any session is used. Returns how many there were. */
 export function recoverRuns(store: Store, now: () => number): number {
   const open = store.runs.open()
-  for (const run of open)
+  for (const stored of open)
     store.writeDurably(() => {
-      recoverRun(store, run, now)
+      recoverRun(store, stored, now(), (draft) => store.events.append(stored.run.sessionId, now(), draft))
     })
   return open.length
 }
 
-function recoverRun(store: Store, { run, firstSeq }: StoredRun, now: () => number): void {
+/** Ends one such run within a transaction of the caller; returns the entries that it stored, in order. */
+export function recoverRun(store: Store, { run, firstSeq }: StoredRun, at: number, say: (draft: EventDraft) => void): Entry[] {
   const { id: runId, sessionId } = run
-  const at = now()
+  const entries: Entry[] = []
   const draft = unfinishedAnswer(store, sessionId, firstSeq)
   let head = store.sessions.find(sessionId)?.head ?? null
   const add = (id: string, message: Entry['message']): void => {
     const entry: Entry = { id, sessionId, parentId: head, at, type: 'message', message }
     store.sessions.addEntry(entry)
-    store.events.append(sessionId, at, { type: 'message_end', runId, turn: run.turn, entry })
+    say({ type: 'message_end', runId, turn: run.turn, entry })
+    entries.push(entry)
     head = id
   }
   if (draft && draft.parts.length > 0) {
@@ -37,11 +40,12 @@ function recoverRun(store: Store, { run, firstSeq }: StoredRun, now: () => numbe
   }
   for (const approval of store.runs.openApprovals(sessionId)) {
     store.runs.answer(approval.id, undefined, at)
-    store.events.append(sessionId, at, { type: 'approval_answer', runId, approvalId: approval.id })
+    say({ type: 'approval_answer', runId, approvalId: approval.id })
   }
   store.runs.end(runId, 'interrupted', CAUSE, at)
   store.sessions.setState(sessionId, 'interrupted')
-  store.events.append(sessionId, at, { type: 'agent_end', runId, state: 'interrupted', cause: CAUSE })
+  say({ type: 'agent_end', runId, state: 'interrupted', cause: CAUSE })
+  return entries
 }
 
 /** The answer that was being streamed, as far as it reached the disk. */

@@ -9,6 +9,7 @@ import { addEntry, emptyTree, entryOf, moveHead, type Tree } from '../../shared/
 import { newId } from '../store/id'
 import { createApprovals } from './approvals'
 import { openLog } from './log'
+import { recoverRun } from './recovery'
 import { performRun } from './run'
 import { conflict, notFound, type Outcome, type SessionScope } from './scope'
 
@@ -56,6 +57,7 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
   let tree: Tree = store.sessions.entries(id).reduce(addEntry, emptyTree())
   tree = moveHead(tree, head)
   let active: { run: Run; stop: AbortController; done: Promise<void> } | undefined
+  let endIsMissing = false
   const approvals = createApprovals({
     sessionId: id,
     store,
@@ -69,6 +71,7 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
   // --- intents
 
   function prompt(given: Prompt): Outcome<Accepted> {
+    makeUp()
     const { parentId } = given
     if (parentId !== undefined && parentId !== null && !entryOf(tree, parentId))
       return notFound('There is no such message in this session.')
@@ -89,6 +92,7 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
   }
 
   function retry(): Outcome<{ seq: number }> {
+    makeUp()
     if (active) return conflict('A run is going on already.')
     const from = retryFrom()
     if (from === undefined) return conflict('There is nothing to answer: write a message.')
@@ -119,6 +123,7 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
   }
 
   function goTo(entryId: string | null): Outcome<{ head: string | null }> {
+    makeUp()
     if (active) return conflict('A run is going on. Stop it first.')
     if (entryId !== null && !entryOf(tree, entryId)) return notFound('There is no such message in this session.')
     log.commit((add) => {
@@ -187,12 +192,22 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
     info = { ...info, state: 'running' }
     scope.changed(info)
     current.done = drive(run, stop).catch((error: unknown) => {
-      // the end could not be stored: the next start finds the run open and ends it as interrupted
       scope.failed('a run could not be ended', error)
       active = undefined
+      endIsMissing = true
       info = { ...info, state: 'failed' }
       scope.changed(info)
     })
+  }
+
+  /** Ends a run whose end could not be stored, before anything else happens in this session. Throws while there is still no room for it. */
+  function makeUp(): void {
+    if (!endIsMissing) return
+    const left = store.runs.open().filter((r) => r.run.sessionId === id)
+    const entries = log.commit((add) => left.flatMap((stored) => recoverRun(store, stored, scope.now(), add)), true)
+    for (const entry of entries) added(entry)
+    endIsMissing = false
+    info = { ...info, state: 'interrupted' }
   }
 
   async function drive(run: Run, stop: AbortController): Promise<void> {

@@ -157,6 +157,31 @@ describe('a session', () => {
   })
 })
 
+describe('a disk that is full', () => {
+  it('ends the run, refuses what cannot be kept, and goes on with everything in place when there is room again', async () => {
+    let full = false
+    const beforeWrite = (): void => {
+      if (full) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+    }
+    const h = harness(`speed: 200\nsay: ${'word '.repeat(400)}\n---\nsay: Next.`, { beforeWrite })
+    const session = h.session()
+    session.prompt({ text: 'go', itemId: 'a' })
+    const { delta } = await waitFor(session, 'message_update')
+    full = true
+    await session.waitForIdle()
+    expect(session.info.state).toBe('failed')
+    expect(() => session.prompt({ text: 'on', itemId: 'b' })).toThrow('disk is full')
+    full = false
+    expect(session.prompt({ text: 'on', itemId: 'b' })).toMatchObject({ ok: true, value: { accepted: 'started' } })
+    await session.waitForIdle()
+    const path = pathOf(session)
+    expect(path.map((line) => line.slice(0, 14))).toEqual(['user: go', 'assistant: wor', 'user: on', 'assistant: Nex'])
+    expect(path[1]).toContain(delta)
+    expect(plain(viewOf(session.snapshot()))).toEqual(plain(watched(h, session)))
+    expect(h.store.runs.open()).toEqual([])
+  })
+})
+
 describe('an approval', () => {
   const asked = async (h: Harness): Promise<{ session: SessionHandle; id: string }> => {
     const session = h.session()

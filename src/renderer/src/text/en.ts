@@ -30,7 +30,8 @@ export const en = {
     byCode: {
       NOT_FOUND: 'That is no longer there.',
       CONFLICT: 'That is not possible right now. Something else is going on in this session.',
-      UNUSABLE: 'The model or folder cannot be used.'
+      UNUSABLE: 'The model or folder cannot be used.',
+      UNSTORED: 'It could not be stored, so nothing happened. Make room on the disk, then try again.'
     } as Record<string, string>
   },
   sidebar: {

@@ -30,7 +30,8 @@ export const zh = {
     byCode: {
       NOT_FOUND: '它已经不存在了。',
       CONFLICT: '现在无法这样做，这个会话正在处理别的事情。',
-      UNUSABLE: '无法使用该模型或文件夹。'
+      UNUSABLE: '无法使用该模型或文件夹。',
+      UNSTORED: '无法保存，因此什么也没有发生。请腾出磁盘空间后再试一次。'
     }
   },
   sidebar: {
