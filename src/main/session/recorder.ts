@@ -1,19 +1,16 @@
-// Turns what the loop says into what is stored and shown (design §3.3, §3.4): entries, journal rows and events of one run, in one transaction
-// each. Streamed text is gathered for a frame, so that a fast model floods neither the disk nor the windows.
+// Turns what the loop says into what is stored and shown (design §3.3, §3.4): entries, journal rows and events of one run.
+//
+// What must be kept before anything else happens (an answer, a result, the dispatch of an effect) is a transaction at once; the rest is deferred,
+// so a turn costs a handful of transactions instead of one an event.
 import type { EventDraft } from '../../shared/event'
 import type { ToolMessage } from '../../shared/message'
-import type { Entry, Progress } from '../../shared/session'
+import type { Entry } from '../../shared/session'
 import type { LoopEvent } from '../loop/loop'
 import type { Registry } from '../loop/tool'
 import { newId } from '../store/id'
 import type { Store } from '../store/store'
 import type { EventLog } from './log'
 
-export interface Recorder {
-  record(event: LoopEvent): void
-  /** Stores what is still gathered; nothing is recorded after it. */
-  close(): void
-}
 export interface RecorderScope {
   readonly sessionId: string
   readonly runId: string
@@ -26,59 +23,22 @@ export interface RecorderScope {
   head(): string | null
   /** An entry was stored and is the head now. */
   added(entry: Entry): void
-  /** A gathered piece could not be stored: the run must end, as nothing may be shown that is not kept. */
-  failed(error: unknown): void
+  /** Something could not be stored: the run must end, as nothing may be shown that is not kept. */
+  readonly failed: (error: unknown) => void
 }
 
-/** Text is on the disk and in the windows at most this long after it came; a third of what is promised (spec S5). */
-const FRAME_MS = 33
-
-export function createRecorder(scope: RecorderScope): Recorder {
-  const { sessionId, runId, store, log, registry } = scope
+/** Records the events of one run, in the order they come. Throws what the store throws. */
+export function createRecorder(scope: RecorderScope): (event: LoopEvent) => void {
+  const { sessionId, runId, store, log, registry, failed } = scope
   let turn = 0
   let draftId = ''
-  let text: { part: 'text' | 'thinking'; delta: string } | undefined
-  let phase: EventDraft | undefined
-  const progress = new Map<string, Progress>()
-  const results = new Map<number, ToolMessage>()
   const calls = new Map<string, { position: number; name: string }>()
+  const results = new Map<number, ToolMessage>()
   let nextResult = 0
-  let timer: NodeJS.Timeout | undefined
-  let closed = false
 
   type Add = (draft: EventDraft) => void
-  const commit = <T>(work: (add: Add) => T, durable = false): T => {
-    const value = log.commit((add) => {
-      for (const draft of gathered()) add(draft)
-      return work(add)
-    }, durable)
-    clear()
-    return value
-  }
-  const gathered = (): EventDraft[] => [
-    ...(phase ? [phase] : []),
-    ...(text ? [{ type: 'message_update' as const, runId, turn, entryId: draftId, ...text }] : []),
-    ...[...progress].map(([callId, value]) => ({ type: 'tool_update' as const, runId, turn, callId, progress: value }))
-  ]
-  const clear = (): void => {
-    clearTimeout(timer)
-    timer = undefined
-    text = undefined
-    phase = undefined
-    progress.clear()
-  }
-  const flush = (): void => {
-    if (text || phase || progress.size > 0) commit(() => undefined)
-  }
-  const gather = (): void => {
-    timer ??= setTimeout(() => {
-      timer = undefined
-      try {
-        flush()
-      } catch (error) {
-        scope.failed(error)
-      }
-    }, FRAME_MS)
+  const soon = (draft: EventDraft, row?: () => void): void => {
+    log.defer({ draft, within: 'tick', failed, ...(row && { row }) })
   }
   const addEntry = (add: Add, id: string, parentId: string | null, message: Entry['message']): Entry => {
     const entry: Entry = { id, sessionId, parentId, at: scope.now(), type: 'message', message }
@@ -87,100 +47,100 @@ export function createRecorder(scope: RecorderScope): Recorder {
     return entry
   }
 
-  return {
-    record(event) {
-      if (closed && event.type !== 'tool_late') return
-      switch (event.type) {
-        case 'turn_start':
-          turn = event.turn
-          results.clear()
-          calls.clear()
-          nextResult = 0
-          commit((add) => {
-            store.runs.setTurn(runId, turn)
-            add({ type: 'turn_start', runId, turn })
-          })
-          return
-        case 'turn_end':
-          commit((add) => {
-            add({ type: 'turn_end', runId, turn })
-          })
-          return
-        case 'message_start':
-          draftId = newId()
-          commit((add) => {
-            add({ type: 'message_start', runId, turn, entryId: draftId, parentId: scope.head(), model: scope.model })
-          })
-          return
-        case 'message_phase':
-          phase = { type: 'message_phase', runId, turn, entryId: draftId, phase: event.phase }
-          gather()
-          return
-        case 'message_update':
-          if (text && text.part !== event.part) flush()
-          text = { part: event.part, delta: (text?.delta ?? '') + event.delta }
-          gather()
-          return
-        case 'message_end': {
-          scope.added(commit((add) => addEntry(add, draftId, scope.head(), event.message)))
-          return
-        }
-        case 'tool_start': {
-          const { id, name, arguments: raw } = event.call
-          const label = registry.find(name)?.label
-          calls.set(id, { position: event.position, name })
-          commit((add) => {
-            store.runs.addCall(runId, turn, event.position, id, name)
-            add({ type: 'tool_start', runId, turn, callId: id, name, arguments: raw, ...(label && { label }) })
-          })
-          return
-        }
-        case 'tool_dispatch':
-          commit((add) => {
-            store.runs.dispatch(runId, event.callId, scope.now())
-            add({ type: 'tool_dispatch', runId, turn, callId: event.callId })
-          }, mayNotRepeat(event.callId))
-          return
-        case 'tool_update':
-          progress.set(event.callId, event.progress)
-          gather()
-          return
-        case 'tool_end':
-          endTool(event.result)
-          return
-        case 'tool_late':
-          commit((add) => {
-            const message = `A tool ended after it had been given up (call ${event.callId}); its result was dropped.`
-            add({ type: 'notice', runId, turn, level: 'warning', code: 'late_result', message })
-          })
+  return (event) => {
+    switch (event.type) {
+      case 'turn_start': {
+        const began = (turn = event.turn)
+        results.clear()
+        calls.clear()
+        nextResult = 0
+        soon({ type: 'turn_start', runId, turn: began }, () => {
+          store.runs.setTurn(runId, began)
+        })
+        return
       }
-    },
-    close() {
-      closed = true
-      try {
-        flush()
-      } finally {
-        clear()
+      case 'turn_end':
+        soon({ type: 'turn_end', runId, turn })
+        return
+      case 'message_start':
+        draftId = newId()
+        soon({ type: 'message_start', runId, turn, entryId: draftId, parentId: scope.head(), model: scope.model })
+        return
+      case 'message_phase': {
+        const draft: EventDraft = { type: 'message_phase', runId, turn, entryId: draftId, phase: event.phase }
+        log.defer({ draft, within: 'frame', failed }, (old, newest) => (newest && old.type === 'message_phase' ? draft : undefined))
+        return
+      }
+      case 'message_update': {
+        const { part, delta } = event
+        const draft: EventDraft = { type: 'message_update', runId, turn, entryId: draftId, part, delta }
+        log.defer({ draft, within: 'frame', failed }, (old, newest) =>
+          newest && old.type === 'message_update' && old.part === part ? { ...old, delta: old.delta + delta } : undefined
+        )
+        return
+      }
+      case 'message_end':
+        scope.added(log.commit((add) => addEntry(add, draftId, scope.head(), event.message)))
+        return
+      case 'tool_start': {
+        const { id, name, arguments: raw } = event.call
+        const { position } = event
+        const started = turn
+        const label = registry.find(name)?.label
+        calls.set(id, { position, name })
+        soon({ type: 'tool_start', runId, turn, callId: id, name, arguments: raw, ...(label && { label }) }, () => {
+          store.runs.addCall(runId, started, position, id, name)
+        })
+        return
+      }
+      case 'tool_dispatch':
+        dispatch(event.callId)
+        return
+      case 'tool_update': {
+        const { callId, progress } = event
+        const draft: EventDraft = { type: 'tool_update', runId, turn, callId, progress }
+        log.defer({ draft, within: 'frame', failed }, (old) => (old.type === 'tool_update' && old.callId === callId ? draft : undefined))
+        return
+      }
+      case 'tool_end':
+        endTool(event.result)
+        return
+      case 'tool_late': {
+        const message = `A tool ended after it had been given up (call ${event.callId}); its result was dropped.`
+        soon({ type: 'notice', runId, turn, level: 'warning', code: 'late_result', message })
       }
     }
   }
 
+  /** A call that may be repeated needs no proof that it began; one that may not is on the disk before its effect (design §4). */
+  function dispatch(callId: string): void {
+    const draft: EventDraft = { type: 'tool_dispatch', runId, turn, callId }
+    const row = (): void => {
+      store.runs.dispatch(runId, callId, scope.now())
+    }
+    if (registry.find(calls.get(callId)?.name ?? '')?.replay === 'safe') {
+      soon(draft, row)
+      return
+    }
+    log.commit((add) => {
+      row()
+      add(draft)
+    }, true)
+  }
+
   /** Stored the moment its tool ends; its entry follows when the calls before it have theirs, so the tree keeps call order (spec L5). */
   function endTool(result: ToolMessage): void {
-    const added: Entry[] = []
     results.set(calls.get(result.callId)?.position ?? nextResult, result)
-    commit((add) => {
+    const added = log.commit((add) => {
       store.runs.finishCall(runId, result.callId, result)
       const { callId, code, text: shown, durationMs } = result
       add({ type: 'tool_end', runId, turn, callId, code, text: shown, durationMs })
+      const entries: Entry[] = []
       for (let ready = results.get(nextResult); ready; ready = results.get(++nextResult)) {
-        added.push(addEntry(add, newId(), added.at(-1)?.id ?? scope.head(), ready))
+        entries.push(addEntry(add, newId(), entries.at(-1)?.id ?? scope.head(), ready))
       }
+      return entries
     })
     for (const entry of added) scope.added(entry)
-  }
-
-  function mayNotRepeat(callId: string): boolean {
-    return registry.find(calls.get(callId)?.name ?? '')?.replay !== 'safe'
   }
 }

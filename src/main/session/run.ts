@@ -38,11 +38,14 @@ export async function performRun(from: RunScope): Promise<StopCause> {
   const { model } = opened
   const registry = model.info.tools ? scope.registry : NO_TOOLS
   const system = systemPrompt(workspace, model.info.tools)
-  log.commit((add) => {
-    add({ type: 'route', runId: run.id, model: run.model, rule: 'session', why: 'This model was chosen for the session.' })
-  })
   let broken: unknown
-  const recorder = createRecorder({
+  const failed = (error: unknown): void => {
+    broken = error
+    stop.abort() // nothing may be shown that is not kept
+  }
+  const why = 'This model was chosen for the session.'
+  log.defer({ draft: { type: 'route', runId: run.id, model: run.model, rule: 'session', why }, within: 'tick', failed })
+  const record = createRecorder({
     sessionId: run.sessionId,
     runId: run.id,
     model: run.model,
@@ -52,10 +55,7 @@ export async function performRun(from: RunScope): Promise<StopCause> {
     now: scope.now,
     head: () => from.tree().head,
     added: from.added,
-    failed: (error) => {
-      broken = error
-      stop.abort() // nothing may be shown that is not kept
-    }
+    failed
   })
   const cause = await runLoop({
     runId: run.id,
@@ -69,11 +69,8 @@ export async function performRun(from: RunScope): Promise<StopCause> {
     queue: scope.queue,
     inbox: { take: from.takeWords },
     signal: stop.signal,
-    emit: (event) => {
-      recorder.record(event)
-    }
+    emit: record
   })
-  recorder.close()
   if (broken === undefined) return cause
   return { kind: 'error', error: { code: 'store_failed', message: `What was said could not be stored: ${reasonOf(broken)}` } }
 }

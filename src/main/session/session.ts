@@ -193,6 +193,7 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
     scope.changed(info)
     current.done = drive(run, stop).catch((error: unknown) => {
       scope.failed('a run could not be ended', error)
+      log.drop()
       active = undefined
       endIsMissing = true
       info = { ...info, state: 'failed' }

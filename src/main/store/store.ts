@@ -24,6 +24,8 @@ export function openStore(folder: string, host: string): Store {
   const lock = lockFolder(folder, host)
   try {
     const db = openDatabase(join(folder, 'tau.db'))
+    const flushed = db.prepare('pragma synchronous = FULL')
+    const unflushed = db.prepare('pragma synchronous = NORMAL')
     const write = <T>(work: () => T): T => (db.inTransaction ? work() : db.transaction(work).immediate())
     return {
       sessions: sessionTable(db),
@@ -33,11 +35,11 @@ export function openStore(folder: string, host: string): Store {
       write,
       writeDurably: (work) => {
         if (db.inTransaction) return work()
-        db.pragma('synchronous = FULL')
+        flushed.run()
         try {
           return write(work)
         } finally {
-          db.pragma('synchronous = NORMAL')
+          unflushed.run()
         }
       },
       close: () => {
