@@ -1,67 +1,108 @@
-// Entry of the desktop app: a table of contents. One instance, one app, one window; everything ends with it.
+// Entry of the desktop app: a table of contents. One instance a data folder, one app, one window; everything ends with it.
+//
+// Nothing is awaited at the top level: Electron becomes ready only after this module has been evaluated, so waiting for that here would wait
+// for ever (https://github.com/electron/electron/issues/40719).
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { app, dialog } from 'electron'
+import { app, dialog, Menu } from 'electron'
 import { composeApp, type App } from './app/compose'
 import { endWith } from './app/lifetime'
 import { homeFolder, version } from './app/place'
-import { lockPages, openWindow, serveWindows } from './desktop/window'
+import { createMenu } from './desktop/menu'
+import { lockPages, openWindow, serveWindows, show } from './desktop/window'
 
-if (app.requestSingleInstanceLock()) await main()
-else app.quit()
+/** Exit code when the data folder cannot be used, as on the command line. */
+const UNUSABLE = 3
 
-async function main(): Promise<void> {
-  await app.whenReady()
+const home = homeFolder(option('home'))
+const refused = takeProfile()
+if (refused !== undefined) {
+  whenReady(() => {
+    refuse(refused)
+  })
+} else if (app.requestSingleInstanceLock()) whenReady(main)
+else app.quit() // the running one was told and comes to the front
+
+function main(): void {
   const tau = start()
   if (!tau) return
-  let window = openFirst(tau)
+  Menu.setApplicationMenu(Menu.buildFromTemplate(createMenu({ mac: process.platform === 'darwin', developing: !app.isPackaged })))
+  lockPages()
+  serveWindows(tau.router)
+  const window = openWindow()
   app.on('second-instance', () => {
-    if (window.isDestroyed()) window = openWindow()
-    if (window.isMinimized()) window.restore()
-    window.focus()
+    show(window)
   })
-  app.on('activate', () => {
-    if (window.isDestroyed()) window = openWindow()
-  })
-  app.on('window-all-closed', () => {
-    app.quit()
-  })
-  let closed = false
-  app.on('before-quit', (event) => {
-    if (closed) return
-    event.preventDefault() // runs and engine end first; then we quit for good
-    void tau.close().finally(() => {
-      closed = true
-      app.quit()
-    })
-  })
-  endWith(async () => {
-    await tau.close()
-    closed = true
-    return 0
-  })
+  endTogether(tau)
+}
+
+/** What Chromium keeps goes into the data folder as well: nothing lies elsewhere, and another `--home` is another instance. */
+function takeProfile(): unknown {
+  const folder = join(home, 'window')
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    app.setPath('userData', folder)
+    return undefined
+  } catch (error) {
+    return error
+  }
 }
 
 /** Undefined when the data folder cannot be used: the person was told why. */
 function start(): App | undefined {
-  const given = (name: string): string | undefined => process.argv.find((a) => a.startsWith(`--${name}=`))?.slice(name.length + 3)
-  const workspace = given('workspace')
+  const workspace = option('workspace')
   try {
     return composeApp({
-      home: homeFolder(given('home')),
+      home,
       host: 'desktop',
       version,
       engineEntry: join(import.meta.dirname, 'engine.js'),
       ...(workspace !== undefined && { workspace })
     })
   } catch (error) {
-    dialog.showErrorBox('Tau', error instanceof Error ? error.message : String(error))
-    app.exit(3)
+    refuse(error)
     return undefined
   }
 }
 
-function openFirst(tau: App): ReturnType<typeof openWindow> {
-  lockPages(app)
-  serveWindows(tau.router)
-  return openWindow()
+/** Window, runs, engine and database end together, whichever is told to end first; the data folder is free after that. */
+function endTogether(tau: App): void {
+  let closed = false
+  const close = async (): Promise<void> => {
+    await tau.close()
+    closed = true
+  }
+  app.on('window-all-closed', () => {
+    app.quit()
+  })
+  app.on('before-quit', (event) => {
+    if (closed) return
+    event.preventDefault() // what runs is stopped and stored first; then we quit for good
+    close().then(() => {
+      app.quit()
+    }, fail)
+  })
+  endWith(async () => {
+    await close()
+    return 0
+  })
+}
+
+function refuse(error: unknown): void {
+  dialog.showErrorBox('Tau', error instanceof Error ? error.message : String(error))
+  app.exit(UNUSABLE)
+}
+
+function fail(error: unknown): void {
+  console.error(error)
+  app.exit(1)
+}
+
+function whenReady(then: () => void): void {
+  app.whenReady().then(then).catch(fail)
+}
+
+/** `--name=value`; Chromium's own switches stand beside ours, so unknown ones are left alone. */
+function option(name: string): string | undefined {
+  return process.argv.find((a) => a.startsWith(`--${name}=`))?.slice(name.length + 3)
 }
