@@ -31,7 +31,9 @@ export async function servePage(port) {
     else if (given.includes(cookieOf(req)) && link !== undefined) res.writeHead(303, { location: new URL(link).search }).end()
     else {
       const answer = await fetch(target).catch(() => undefined)
-      res.writeHead(answer?.status ?? 503, { 'content-type': 'text/plain; charset=utf-8' }).end((await answer?.text()) ?? 'Tau starts again …')
+      res
+        .writeHead(answer?.status ?? 503, { 'content-type': 'text/plain; charset=utf-8' })
+        .end((await answer?.text()) ?? 'Tau starts again …')
     }
   }
   /** @param {URL} url @param {Response} res */

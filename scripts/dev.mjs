@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
     workspace: { type: 'string' }
   }
 })
-const passed = (['home', 'workspace']).flatMap((name) => {
+const passed = ['home', 'workspace'].flatMap((name) => {
   const value = options[/** @type {'home' | 'workspace'} */ (name)]
   return value === undefined ? [] : [`--${name}=${value}`]
 })

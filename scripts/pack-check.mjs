@@ -38,7 +38,8 @@ function showSizes(files) {
     sizes.set(part, { bytes: sum.bytes + size, files: sum.files + 1 })
   }
   const sorted = [...sizes].sort(([, a], [, b]) => b.bytes - a.bytes)
-  for (const [part, { bytes, files }] of sorted.slice(0, 15)) console.log(`${megabytes(bytes).padStart(8)}  ${part} (${String(files)} files)`)
+  for (const [part, { bytes, files }] of sorted.slice(0, 15))
+    console.log(`${megabytes(bytes).padStart(8)}  ${part} (${String(files)} files)`)
   const rest = sorted.slice(15).reduce((sum, [, { bytes }]) => sum + bytes, 0)
   console.log(`${megabytes(rest).padStart(8)}  the other ${String(Math.max(0, sorted.length - 15))}`)
   console.log(`${megabytes(totalOf(files)).padStart(8)}  together, ${String(files.length)} files, Electron not counted`)
@@ -56,15 +57,24 @@ function findFaults(files) {
     ['a test', (p) => /\.(test|spec)\.[cm]?[jt]s$/.test(p)],
     ['a Node that only the scripts need', (p) => /^node_modules\/node-(linux|win|darwin|bin-darwin)-/.test(p)],
     ['sources of llama.cpp', (p) => p.endsWith('gitRelease.bundle')],
-    ["another system's engine", (p) => p.startsWith('node_modules/@node-llama-cpp/') && !p.startsWith(`node_modules/@node-llama-cpp/${system}/`)],
+    [
+      "another system's engine",
+      (p) => p.startsWith('node_modules/@node-llama-cpp/') && !p.startsWith(`node_modules/@node-llama-cpp/${system}/`)
+    ],
     ["another system's database", (p) => p.startsWith('node_modules/better-sqlite3/prebuilds/') && !p.endsWith(`/${system}.node`)],
     ['a development package', (p) => /^node_modules\/(electron|vite|vitest|typescript|svelte|playwright-core)\//.test(p)]
   ]
   const total = totalOf(files)
   return [
     ...unwanted.flatMap(([what, is]) => sample(what, [...paths].filter(is))),
-    ...sample('missing', OURS.filter((p) => !paths.has(p))),
-    ...sample('missing, or not beside the archive', native.filter((p) => !unpacked.has(p))),
+    ...sample(
+      'missing',
+      OURS.filter((p) => !paths.has(p))
+    ),
+    ...sample(
+      'missing, or not beside the archive',
+      native.filter((p) => !unpacked.has(p))
+    ),
     ...(files.some((f) => isEngineBinary(f.path)) ? [] : [`missing: a binary of the engine for ${system}`]),
     ...(total > LIMIT_MB * 1e6 ? [`${megabytes(total)} is more than ${String(LIMIT_MB)} MB`] : [])
   ]

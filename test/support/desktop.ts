@@ -10,7 +10,7 @@ import { chromium, type Page } from 'playwright-core'
 /** The repository's root, where tests are run. */
 export const root = process.cwd()
 
-export interface StandInEvent {
+interface StandInEvent {
   readonly event: string
   readonly [detail: string]: unknown
 }

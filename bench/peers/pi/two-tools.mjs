@@ -20,7 +20,8 @@ const model = {
 /** A fresh agent with a listener; what is returned sends it one prompt and waits until it is idle. */
 export function prepareTwoTools() {
   let turn = 0
-  const streamFn = () => (++turn === 1 ? play([call('read_log'), call('load')], 'toolUse') : play([{ type: 'text', text: 'All fine.' }], 'stop'))
+  const streamFn = () =>
+    ++turn === 1 ? play([call('read_log'), call('load')], 'toolUse') : play([{ type: 'text', text: 'All fine.' }], 'stop')
   const tools = [nap('read_log', 180), nap('load', 300)]
   const agent = new Agent({ initialState: { systemPrompt: 'You are a test.', model, tools }, streamFn })
   let events = 0

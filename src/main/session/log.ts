@@ -5,7 +5,7 @@
 import type { EventDraft, SessionEvent } from '../../shared/event'
 import type { Store } from '../store/store'
 
-export interface Deferred {
+interface Deferred {
   draft: EventDraft
   /** The rows that belong to the event, in the same transaction. */
   readonly row?: () => void
