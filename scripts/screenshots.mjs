@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findChromium } from './system.mjs'
+import { chromiumFlags, findChromium } from './system.mjs'
 import { ensureBuilt, ensureInstalled, ensureNode, fail, root, say } from './toolchain.mjs'
 
 await ensureInstalled()
@@ -39,7 +39,7 @@ const link = await new Promise((resolve) => {
     if (found !== undefined) resolve(found)
   })
 })
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] })
+const browser = await chromium.launch({ executablePath, args: chromiumFlags })
 const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1, locale: 'en-US' })
 const page = await context.newPage()
 await page.goto(String(link))

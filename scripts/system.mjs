@@ -4,6 +4,17 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, say } from './toolchain.mjs'
 
+/** How scripts and tests start Chromium: headless as root, and silent towards the network. */
+export const chromiumFlags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync'
+]
+
 /** Path of a Chromium or Chrome on this machine. @returns {string | undefined} */
 export function findChromium() {
   const { env, platform } = process

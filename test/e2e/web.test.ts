@@ -42,7 +42,9 @@ describe('the web host lets in', () => {
 
   it('a browser with the printed link, once; the next one needs the link that is then printed', async () => {
     const link = web.link()
+    await fetch(link, { method: 'HEAD' }) // as a program does that only looks whether the link is good
     const cookie = await web.enter()
+    expect(web.link()).toBe(link)
     expect(cookie).toMatch(/^tau_\d+=/)
     const second = await fetch(link, { redirect: 'manual' })
     expect(second.status).toBe(401)

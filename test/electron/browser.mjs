@@ -1,6 +1,7 @@
 // The one Chromium behind all windows. `TAU_CHROMIUM` says which; with `TAU_TEST_DEVTOOLS` it also listens on that port, so that a test in
 // another process can look at the pages.
 import { chromium } from 'playwright-core'
+import { chromiumFlags } from '../../scripts/system.mjs'
 
 /** @type {Promise<import('playwright-core').BrowserContext> | undefined} */
 let context
@@ -16,16 +17,7 @@ export function openBrowser({ width, height, locale }) {
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      ...(port === undefined ? [] : [`--remote-debugging-port=${port}`])
-    ]
+    args: [...chromiumFlags, ...(port === undefined ? [] : [`--remote-debugging-port=${port}`])]
   }))
 }
 

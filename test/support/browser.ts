@@ -1,5 +1,6 @@
 // Real Chromium for tests, and what a page must never do: speak to anyone but us, or complain in its console.
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { chromiumFlags } from '../../scripts/system.mjs'
 
 /** Set by `npm test` where there is one; browser tests are skipped and counted where there is none. */
 export const chromiumPath = process.env['TAU_CHROMIUM']
@@ -7,15 +8,7 @@ export const chromiumPath = process.env['TAU_CHROMIUM']
 export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({
     ...(chromiumPath !== undefined && { executablePath: chromiumPath }),
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync'
-    ]
+    args: chromiumFlags
   })
 
 export interface WatchedPage {

@@ -63,7 +63,7 @@ export async function startWebHost(options: WebOptions): Promise<WebHost> {
     }
     const url = new URL(req.url ?? '/', 'http://local')
     const token = url.searchParams.get('token')
-    if (url.pathname === '/' && token !== null) {
+    if (url.pathname === '/' && token !== null && req.method === 'GET') {
       enter(res, token, knows(req))
       return
     }

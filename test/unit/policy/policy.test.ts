@@ -4,7 +4,7 @@ import { decide } from '../../../src/main/policy/permission'
 import type { Label } from '../../../src/shared/session'
 
 const ask = (label: Label, args: unknown, permitted: string[] = []): string =>
-  decide({ tool: 'tool', label, arguments: args, workspace: '/work/space' }, new Set(permitted)).kind
+  decide({ tool: 'tool', label, arguments: args, workspace: '/home/ada/space' }, new Set(permitted)).kind
 
 describe('permission', () => {
   it('lets reading inside the workspace through and asks for everything else', () => {
@@ -17,12 +17,12 @@ describe('permission', () => {
     expect(ask('write', { path: 'a' }, ['other'])).toBe('ask')
   })
 
-  it.each(['../x', '/etc/passwd', 'a/../../x', '..', '/work/spaceship'])('refuses %s whatever was allowed', (path) => {
+  it.each(['../x', '/etc/passwd', 'a/../../x', '..', '/home/ada/spaceship'])('refuses %s whatever was allowed', (path) => {
     expect(ask('readonly', { path })).toBe('deny')
     expect(ask('write', { path }, ['tool'])).toBe('deny')
   })
 
-  it.each(['..x', 'a/..b', './a', '/work/space/a', ''])('does not take %j for a way out', (path) => {
+  it.each(['..x', 'a/..b', './a', '/home/ada/space/a', ''])('does not take %j for a way out', (path) => {
     expect(ask('readonly', { path })).toBe('allow')
   })
 })
