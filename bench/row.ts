@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 export interface Figure {
   readonly name: string
   readonly value: number
-  readonly unit: 'ms' | 'us' | 'per_s' | 'mb' | 'count'
+  readonly unit: 'ms' | 'us' | 'per_s' | 'mb' | 'count' | 'ratio'
   readonly peer?: number | null
   readonly ratio?: number | null
 }

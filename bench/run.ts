@@ -1,8 +1,15 @@
 // Runs the rows that are named on the command line, or all of them, and prints a line of JSON for each figure.
+import { abort } from './rows/abort'
+import { deltas20k } from './rows/deltas'
+import { memory100k } from './rows/memory'
+import { open10k } from './rows/open'
+import { runaway } from './rows/runaway'
+import { steer } from './rows/steer'
+import { turns1000, turnsOn100k, turnsOn10k } from './rows/turns'
 import { twoTools } from './rows/two-tools'
 import type { Row } from './row'
 
-const rows: readonly Row[] = [twoTools]
+const rows: readonly Row[] = [twoTools, turns1000, turnsOn10k, turnsOn100k, deltas20k, open10k, steer, abort, runaway, memory100k]
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !rows.some((row) => row.name === name))

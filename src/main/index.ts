@@ -4,10 +4,11 @@
 // for ever (https://github.com/electron/electron/issues/40719).
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { app, dialog, Menu } from 'electron'
+import { app, type BrowserWindow, dialog, Menu, shell } from 'electron'
 import { composeApp, type App } from './app/compose'
 import { endWith } from './app/lifetime'
 import { homeFolder, version } from './app/place'
+import { visitOwner } from './app/visitor'
 import { createMenu } from './desktop/menu'
 import { lockPages, openWindow, serveWindows, show } from './desktop/window'
 
@@ -24,14 +25,18 @@ if (refused !== undefined) {
 else app.quit() // the running one was told and comes to the front
 
 function main(): void {
-  const tau = start()
+  let window: BrowserWindow | undefined
+  const tau = start(() => {
+    if (window) show(window)
+    return {}
+  })
   if (!tau) return
   Menu.setApplicationMenu(Menu.buildFromTemplate(createMenu({ mac: process.platform === 'darwin', developing: !app.isPackaged })))
   lockPages()
   serveWindows(tau.router)
-  const window = openWindow()
+  const opened = (window = openWindow())
   app.on('second-instance', () => {
-    show(window)
+    show(opened)
   })
   endTogether(tau)
 }
@@ -49,20 +54,35 @@ function takeProfile(): unknown {
 }
 
 /** Undefined when the data folder cannot be used: the person was told why. */
-function start(): App | undefined {
+function start(bringUp: () => { url?: string }): App | undefined {
   const workspace = option('workspace')
   try {
     return composeApp({
       home,
       host: 'desktop',
+      show: bringUp,
       version,
       engineEntry: join(import.meta.dirname, 'engine.js'),
       ...(workspace !== undefined && { workspace })
     })
   } catch (error) {
-    refuse(error)
+    void handOver(error)
     return undefined
   }
+}
+
+/** Another host owns the folder: it is brought up instead, in a browser where it is a page. */
+async function handOver(error: unknown): Promise<void> {
+  const inUse = error instanceof Error && 'code' in error && error.code === 'in_use'
+  const visit = inUse ? await visitOwner(home) : undefined
+  const url = visit ? (await visit.client.app.show()).url : undefined
+  visit?.close()
+  if (url === undefined) {
+    refuse(error)
+    return
+  }
+  await shell.openExternal(url)
+  app.quit()
 }
 
 /** Window, runs, engine and database end together, whichever is told to end first; the data folder is free after that. */

@@ -3,7 +3,7 @@ import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 import { SessionEvent } from './event'
 import { Fault } from './message'
-import { Answer, Approval, Entry, InboxItem, Notice, Run, Session } from './session'
+import { Answer, Approval, Entry, InboxItem, Notice, QueueMode, Run, Session, SideBranch, SideEnding, Spent } from './session'
 
 /** A model that can be chosen. `ready`: it could answer now; otherwise `fault` says what is missing. */
 export const ModelInfo = z.object({
@@ -15,6 +15,8 @@ export const ModelInfo = z.object({
   /** Tokens the model was trained for, where known. */
   contextLength: z.number().optional(),
   tools: z.boolean(),
+  /** Whether it sees pictures; missing: unknown, taken as no. */
+  vision: z.boolean().optional(),
   ready: z.boolean(),
   fault: Fault.optional()
 })
@@ -52,7 +54,9 @@ export const AppState = z.object({
   starter: StarterState,
   engine: EngineState,
   /** Whether a real Ollama answers, and where. */
-  ollama: z.object({ reachable: z.boolean(), url: z.string() })
+  ollama: z.object({ reachable: z.boolean(), url: z.string() }),
+  /** `read-only`: nothing can be stored at all. `full`, `busy`, `failing`: what runs waits until it can; `message` says what to do. */
+  storage: z.object({ state: z.enum(['ok', 'full', 'busy', 'failing', 'read-only']), message: z.string() })
 })
 
 /** The whole state comes first; after that only what changed. */
@@ -62,19 +66,54 @@ export const AppEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('session'), session: Session })
 ])
 
+/** A part of a session's path: entries with parents before children, and by parent the ids of all children where there are several. */
+const Page = z.object({
+  entries: z.array(Entry),
+  beside: z.record(z.string(), z.array(z.string())),
+  /** Whether the path goes on before the first of `entries`. */
+  more: z.boolean()
+})
+
 /** A session as stored rows, for one who comes in the middle; `seq` is the last event it contains. */
-export const Snapshot = z.object({
+export const Snapshot = Page.extend({
   seq: z.number().int(),
   session: Session,
-  entries: z.array(Entry),
   head: z.string().nullable(),
   run: Run.optional(),
   approvals: z.array(Approval),
   queue: z.array(InboxItem),
   notices: z.array(Notice),
+  /** Names on nodes, by entry id. */
+  labels: z.record(z.string(), z.string()),
+  sides: z.array(SideBranch),
   /** Events of the run that is going on, from its start up to `seq`; none when no run is going on. */
   live: z.array(SessionEvent)
 })
+
+/** A node of the tree without its words: enough to draw, find and jump. */
+export const TreeNode = z.object({
+  id: z.string(),
+  parentId: z.string().nullable(),
+  at: z.number().int(),
+  /** `user`, `assistant`, `tool` for messages, else the entry's type. */
+  kind: z.string(),
+  /** First words, at most 120 characters. */
+  text: z.string(),
+  label: z.string().optional()
+})
+
+/** A call of a run as the journal knows it. `unknown`: dispatched, and nothing is known of its end. */
+const JournalEntry = z.object({
+  callId: z.string(),
+  turn: z.number().int(),
+  name: z.string(),
+  state: z.enum(['not_started', 'unknown', 'done']),
+  code: z.string().optional()
+})
+export const RunReport = z.object({ run: Run, calls: z.array(JournalEntry) })
+
+/** How much a run may use before it stops; what is missing keeps its default. Money in US dollars, time in milliseconds. */
+export const Allowance = Spent.partial()
 
 const SessionId = z.object({ sessionId: z.string() })
 const Words = z.string().trim().min(1).max(1_000_000)
@@ -87,8 +126,11 @@ const api = oc.errors({
   /** The model, folder or file that was named cannot be used. */
   UNUSABLE: {},
   /** It could not be stored (the disk is full, or cannot be written), so nothing of it happened. */
-  UNSTORED: {}
+  UNSTORED: {},
+  /** The model that was asked for a summary failed. */
+  MODEL_FAILED: {}
 })
+const Done = z.object({ seq: z.number().int() })
 
 export const contract = {
   app: {
@@ -98,10 +140,13 @@ export const contract = {
     /** Fetches the starter model; progress comes as app events. Asking twice fetches once. */
     fetchStarter: api.output(StarterState),
     /** Stops the engine; it starts again with the next prompt. */
-    restartEngine: api.output(EngineState)
+    restartEngine: api.output(EngineState),
+    /** Brings the app before the person's eyes: what a second start does. `url`: a link to it that works once, where the host has one. */
+    show: api.output(z.object({ url: z.string().optional(), host: z.string() }))
   },
   sessions: {
-    list: api.input(z.object({ archived: z.boolean().optional() })).output(z.array(Session)),
+    /** `binned`: those in the bin, whatever else they are. */
+    list: api.input(z.object({ archived: z.boolean().optional(), binned: z.boolean().optional() })).output(z.array(Session)),
     create: api
       .input(
         z.object({
@@ -116,14 +161,41 @@ export const contract = {
     rename: api.input(SessionId.extend({ title: z.string().trim().min(1).max(200) })).output(Session),
     archive: api.input(SessionId.extend({ archived: z.boolean() })).output(Session),
     setModel: api.input(SessionId.extend({ model: z.string() })).output(Session),
+    setQueueModes: api.input(SessionId.extend({ steer: QueueMode.optional(), followUp: QueueMode.optional() })).output(Session),
+    /** Puts a session into the bin: it stops, and is kept until it is purged. */
+    bin: api.input(SessionId).output(Session),
+    restore: api.input(SessionId).output(Session),
+    /** Deletes a session of the bin for good. */
+    purge: api.input(SessionId).output(z.object({ purged: z.boolean() })),
+    /** A new session with the path to an entry; `branches`: and with every branch that leaves that path. */
+    fork: api.input(SessionId.extend({ entryId: z.string(), branches: z.boolean().optional() })).output(Session),
+    /** Names a node; an empty label takes the name away. */
+    label: api.input(SessionId.extend({ entryId: z.string(), label: z.string().trim().max(200) })).output(Done),
+    /** The newest part of the path to the head, and all that goes on now. */
     open: api.input(SessionId).output(Snapshot),
+    /** What comes before an entry on its path, at most `limit` entries. */
+    older: api.input(SessionId.extend({ before: z.string(), limit: z.number().int().min(1).max(2_000) })).output(Page),
+    /** The whole tree without its words, in the order it was stored. */
+    tree: api.input(SessionId).output(z.array(TreeNode)),
+    /** Every run, oldest first, with its journal. */
+    runs: api.input(SessionId).output(z.array(RunReport)),
+    /** The stored events of one run, in order. */
+    replay: api.input(SessionId.extend({ runId: z.string() })).output(eventIterator(SessionEvent)),
+    /** The whole tree as a file, in pieces of text. */
+    export: api.input(SessionId.extend({ format: z.enum(['pi', 'json', 'markdown']) })).output(eventIterator(z.string())),
+    /** A session from the text of a Pi session file or of Tau's JSON. `bad`: lines that could not be read, by number from 1. */
+    import: api
+      .input(z.object({ text: z.string(), workspace: z.string().optional() }))
+      .output(
+        z.object({ session: Session, entries: z.number().int(), bad: z.array(z.object({ line: z.number().int(), why: z.string() })) })
+      ),
     /** Events after `after`, then those to come. */
     watch: api.input(SessionId.extend({ after: z.number().int().nonnegative() })).output(eventIterator(SessionEvent))
   },
   run: {
     /**
      * Hands a message to the session. With `parentId` the message becomes a new child there (edit-and-resend, branch); without it, it
-     * follows the head, or waits in the queue while a run is going on. `itemId` makes sending twice the same as sending once.
+     * follows the head. While a run is going on it waits in the queue as `kind` says. `itemId` makes sending twice the same as once.
      */
     prompt: api
       .input(
@@ -131,20 +203,46 @@ export const contract = {
           text: Words,
           itemId: z.string().min(1).max(64),
           parentId: z.string().nullable().optional(),
-          kind: z.enum(['steer', 'follow-up']).optional()
+          kind: InboxItem.shape.kind.optional()
         })
       )
       .output(z.object({ accepted: z.enum(['started', 'queued', 'known']), seq: z.number().int() })),
-    /** Takes a queued message back. */
-    withdraw: api.input(SessionId.extend({ itemId: z.string() })).output(z.object({ text: z.string() })),
-    /** Runs again from the head without new words: after an error, an interruption or a stop. */
-    retry: api.input(SessionId).output(z.object({ seq: z.number().int() })),
-    /** Ends the run; what was finished stays. */
+    /**
+     * Goes on from the head without new words: after an error, a stop, a budget (which starts anew, with `more` in place of its defaults) or
+     * a crash. Calls that were not done are done; those that may have happened and must not happen twice are asked about first.
+     */
+    retry: api.input(SessionId.extend({ more: Allowance.optional() })).output(Done),
+    /** Ends the run; what was finished stays, what waits in the queue is held. */
     stop: api.input(SessionId).output(z.object({ stopped: z.boolean() })),
     /** Answers an approval; an answer to one that is answered already is a CONFLICT. */
-    answer: api.input(SessionId.extend({ approvalId: z.string(), answer: Answer })).output(z.object({ seq: z.number().int() })),
-    /** Moves the head to an entry (null: before the first); nothing is deleted. */
-    goTo: api.input(SessionId.extend({ entryId: z.string().nullable() })).output(z.object({ head: z.string().nullable() }))
+    answer: api.input(SessionId.extend({ approvalId: z.string(), answer: Answer })).output(Done),
+    /**
+     * Moves the head to an entry (null: before the first); nothing is deleted, and a run goes on where it is. `leaf`: to the newest entry below
+     * it. `summary`: the branch that is left is summed up by one request, and the summary becomes the head there.
+     */
+    goTo: api
+      .input(SessionId.extend({ entryId: z.string().nullable(), leaf: z.boolean().optional(), summary: z.boolean().optional() }))
+      .output(z.object({ head: z.string().nullable() }))
+  },
+  queue: {
+    /** Takes a waiting message back. */
+    withdraw: api.input(SessionId.extend({ itemId: z.string() })).output(z.object({ text: z.string() })),
+    /** Other words, or another kind. */
+    edit: api
+      .input(SessionId.extend({ itemId: z.string(), text: Words.optional(), kind: InboxItem.shape.kind.optional() }))
+      .output(InboxItem),
+    /** Moves a message before another, or to the end. */
+    move: api.input(SessionId.extend({ itemId: z.string(), before: z.string().nullable() })).output(InboxItem),
+    /** Lets held messages go: all of them, or one. The first begins a run when none is going on. */
+    release: api.input(SessionId.extend({ itemId: z.string().optional() })).output(Done)
+  },
+  side: {
+    /** Begins a side branch at an entry (default: the head); the head goes there. */
+    begin: api
+      .input(SessionId.extend({ entryId: z.string().nullable().optional(), name: z.string().trim().max(200).optional() }))
+      .output(SideBranch),
+    /** Ends it; the head goes home (after `keep` and `discard` to where it was, after the others to what came home). */
+    end: api.input(SessionId.extend({ sideId: z.string(), ending: SideEnding })).output(z.object({ head: z.string().nullable() }))
   }
 }
 
@@ -154,3 +252,7 @@ export type EngineState = z.infer<typeof EngineState>
 export type AppState = z.infer<typeof AppState>
 export type AppEvent = z.infer<typeof AppEvent>
 export type Snapshot = z.infer<typeof Snapshot>
+export type TreeNode = z.infer<typeof TreeNode>
+export type RunReport = z.infer<typeof RunReport>
+export type Allowance = z.infer<typeof Allowance>
+export type Page = z.infer<typeof Page>

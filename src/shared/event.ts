@@ -1,16 +1,34 @@
 // The event protocol of a session (spec H3). Events are the only truth for whoever watches: every view is a fold over them (view.ts).
 //
-//   agent_start                                  a run begins
+//   agent_start                                  a run begins (ready), `state` says every later step
 //     turn_start                                 one model request and the calls that follow from it
 //       route                                    which model, and why
 //       message_start → message_phase* → message_update* → message_end      the model's answer
-//       tool_start → [approval_request → approval_answer] → tool_update* → tool_end    one a call, ends in completion order
-//     turn_end
+//         retry                                  the request failed before its first word and is made again after a while
+//       tool_start → [approval_request → approval_answer] → tool_dispatch → tool_update* → tool_end    one a call, ends in completion order
+//     turn_end                                   with what the run has used so far
+//   budget                                       a limit was reached
 //   agent_end                                    with the reason
 //
-// Outside a run: message_end (the person's words), queue, head, session, notice.
+// Outside a run: message_end (the person's words), entry, queue, head, label, side, session, notice. docs/events.md describes each.
 import { z } from 'zod'
-import { Answer, Approval, Entry, InboxItem, Label, ModelPhase, Preview, Progress, RunState, Session, StopCause } from './session'
+import { Fault } from './message'
+import {
+  Answer,
+  Approval,
+  Entry,
+  InboxItem,
+  Label,
+  ModelPhase,
+  Preview,
+  Progress,
+  RunState,
+  Session,
+  SideBranch,
+  SideEnding,
+  Spent,
+  StopCause
+} from './session'
 
 const base = {
   sessionId: z.string(),
@@ -32,14 +50,19 @@ export const SessionEvent = z.discriminatedUnion('type', [
   event('state', { runId: z.string(), state: RunState }),
   event('agent_end', { runId: z.string(), state: RunState, cause: StopCause }),
   event('turn_start', { runId: z.string(), turn: z.number().int() }),
-  event('turn_end', { runId: z.string(), turn: z.number().int() }),
+  event('turn_end', { runId: z.string(), turn: z.number().int(), spent: Spent }),
+  event('budget', { runId: z.string(), budget: z.string(), limit: z.number() }),
   event('route', { runId: z.string(), model: z.string(), rule: z.string(), why: z.string() }),
   /** The model begins an answer; `entryId` is the entry it will be stored as. */
   event('message_start', { entryId: z.string(), parentId: z.string().nullable(), model: z.string() }),
   event('message_phase', { entryId: z.string(), phase: ModelPhase }),
   event('message_update', { entryId: z.string(), part: z.enum(['text', 'thinking']), delta: z.string() }),
-  /** An entry was stored (person, model or tool) and is the new head. */
+  /** The request failed before anything was shown; it is made again `waitMs` from now, as attempt `attempt` of `attempts`. */
+  event('retry', { attempt: z.number().int(), attempts: z.number().int(), waitMs: z.number(), error: Fault }),
+  /** A message was stored (person, model or tool). The head follows it when it was at its parent. */
   event('message_end', { entry: Entry }),
+  /** Another entry was stored; the head follows as above. */
+  event('entry', { entry: Entry }),
   /** The model's call was read; nothing ran yet. */
   event('tool_start', {
     callId: z.string(),
@@ -55,9 +78,17 @@ export const SessionEvent = z.discriminatedUnion('type', [
   event('approval_request', { approval: Approval }),
   /** `answer` missing: the request expired with its run. */
   event('approval_answer', { approvalId: z.string(), answer: Answer.optional() }),
-  event('queue', { item: InboxItem, state: z.enum(['queued', 'taken', 'withdrawn']) }),
+  /**
+   * A waiting message came, changed (words, kind, place, held) or went. `taken`: a request carries it, in the turn and run of this event, as
+   * entry `entryId`. `returned`: its run was stopped before; it is held.
+   */
+  event('queue', { item: InboxItem, state: z.enum(['queued', 'taken', 'withdrawn', 'returned']), entryId: z.string().optional() }),
   /** The person moved to another node. */
   event('head', { head: z.string().nullable() }),
+  /** A name on a node; null takes it away. */
+  event('label', { entryId: z.string(), label: z.string().nullable() }),
+  /** A side branch began, or ended in the way that `ending` says. */
+  event('side', { side: SideBranch, ending: SideEnding.optional() }),
   event('notice', { level: z.enum(['info', 'warning']), code: z.string(), message: z.string() })
 ])
 export type SessionEvent = z.infer<typeof SessionEvent>

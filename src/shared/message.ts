@@ -2,6 +2,8 @@
 import { z } from 'zod'
 
 const TextPart = z.object({ type: z.literal('text'), text: z.string() })
+/** `data` is base64. */
+const ImagePart = z.object({ type: z.literal('image'), mime: z.string(), data: z.string() })
 const ThinkingPart = z.object({ type: z.literal('thinking'), text: z.string() })
 /** `arguments` is the JSON text exactly as the model wrote it: it is replayed byte for byte, and parsed by the call pipeline only. */
 const CallPart = z.object({ type: z.literal('call'), id: z.string().min(1), name: z.string(), arguments: z.string() })
@@ -12,7 +14,9 @@ export const Usage = z.object({
   outputTokens: z.number().int().nonnegative().optional(),
   loadMs: z.number().nonnegative().optional(),
   readMs: z.number().nonnegative().optional(),
-  writeMs: z.number().nonnegative().optional()
+  writeMs: z.number().nonnegative().optional(),
+  /** US dollars, where the model has a price. */
+  cost: z.number().nonnegative().optional()
 })
 
 /** An expected failure as a value: `code` for programs and catalogs, `message` for a reader of English. */
@@ -21,7 +25,14 @@ export const Fault = z.object({ code: z.string().min(1), message: z.string() })
 /** Why the model stopped. `calls`: it wants tools; `length`: the token limit cut it; `interrupted`: Tau was ended while it wrote. */
 const StopReason = z.enum(['stop', 'calls', 'length', 'aborted', 'error', 'interrupted'])
 
-export const UserMessage = z.object({ role: z.literal('user'), parts: z.array(TextPart) })
+/** How words of the person got into a run that was going on: what kind they were, when they were said, and the turn that took them (spec Q5). */
+const Said = z.object({ kind: z.enum(['steer', 'follow-up', 'interrupt']), at: z.number().int(), turn: z.number().int() })
+
+export const UserMessage = z.object({
+  role: z.literal('user'),
+  parts: z.array(z.discriminatedUnion('type', [TextPart, ImagePart])),
+  said: Said.optional()
+})
 export const AssistantMessage = z.object({
   role: z.literal('assistant'),
   parts: z.array(z.discriminatedUnion('type', [TextPart, ThinkingPart, CallPart])),

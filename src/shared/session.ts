@@ -2,29 +2,61 @@
 import { z } from 'zod'
 import { Fault, Message } from './message'
 
-/** A node of a session's tree. Never changed or deleted; `parentId` null marks a root (design §3.1). */
-export const Entry = z.object({
+const node = {
   id: z.string(),
   sessionId: z.string(),
+  /** Null marks a root. */
   parentId: z.string().nullable(),
-  at: z.number().int(),
-  type: z.literal('message'),
-  message: Message
-})
+  /** Milliseconds since 1970. Order in a session comes from parents, never from times. */
+  at: z.number().int()
+}
 
-/** Life of a run: ready → running ⇄ waiting → one of the four ends (spec L2). */
-export const RunState = z.enum(['ready', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'interrupted'])
+/** A node of a session's tree. Never changed or deleted while its session lives (design §3.1). */
+export const Entry = z.discriminatedUnion('type', [
+  z.object({ ...node, type: z.literal('message'), message: Message }),
+  /** Stands for everything before `keepsFrom` (an entry on the path to it; null: for all of it). */
+  z.object({ ...node, type: z.literal('compaction'), summary: z.string(), keepsFrom: z.string().nullable() }),
+  /** What happened on a branch that was left; `from` was its newest entry, and may be of another session. */
+  z.object({
+    ...node,
+    type: z.literal('branch_summary'),
+    summary: z.string(),
+    from: z.string(),
+    files: z.object({ read: z.array(z.string()), changed: z.array(z.string()) }),
+    /** Model that wrote it; empty when it was imported. */
+    model: z.string()
+  }),
+  /** Replaces an earlier message on the path in what the model sees (null: hides it); the message itself stays. */
+  z.object({ ...node, type: z.literal('edit'), targetId: z.string(), message: Message.nullable() }),
+  z.object({ ...node, type: z.literal('model_change'), model: z.string() }),
+  /** Kept for the file it came from; `what` is its type there. Means nothing to a model. */
+  z.object({ ...node, type: z.literal('imported'), what: z.string() })
+])
+
+/** Life of a run: ready → running ⇄ waiting (for a person) or needs-retry (of a request) → one of the four ends (spec L2). */
+export const RunState = z.enum(['ready', 'running', 'waiting', 'needs-retry', 'completed', 'failed', 'cancelled', 'interrupted'])
 
 /** Every stop has a reason (design §3.7). */
 export const StopCause = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('natural') }),
-  z.object({ kind: z.literal('terminated'), by: z.string() }),
+  /** `by`: name of the hook that ended it. */
+  z.object({ kind: z.literal('terminated'), by: z.string(), reason: z.string().optional() }),
   z.object({ kind: z.literal('budget'), budget: z.string(), limit: z.number() }),
-  z.object({ kind: z.literal('repetition') }),
+  /** The same call with the same result, `times` times; `tool` is its name. */
+  z.object({ kind: z.literal('repetition'), tool: z.string().optional(), times: z.number().int().optional() }),
   z.object({ kind: z.literal('aborted') }),
   z.object({ kind: z.literal('error'), error: Fault }),
   z.object({ kind: z.literal('interrupted') })
 ])
+
+/** What a run has used; of a run that continues another, only its own. Cost in US dollars. */
+export const Spent = z.object({
+  turns: z.number().int(),
+  calls: z.number().int(),
+  tokens: z.number().int(),
+  cost: z.number(),
+  wallMs: z.number()
+})
 
 export const Run = z.object({
   id: z.string(),
@@ -34,8 +66,12 @@ export const Run = z.object({
   model: z.string(),
   turn: z.number().int(),
   startedAt: z.number().int(),
-  endedAt: z.number().int().optional()
+  endedAt: z.number().int().optional(),
+  spent: Spent.optional()
 })
+
+/** How many of the waiting messages of a kind go at once (spec Q1). */
+export const QueueMode = z.enum(['one-at-a-time', 'all'])
 
 export const Session = z.object({
   id: z.string(),
@@ -46,6 +82,12 @@ export const Session = z.object({
   /** Model id (`engine:…`, `ollama:…`, `scripted:…`). */
   model: z.string(),
   archived: z.boolean(),
+  /** When it was put into the bin; missing while it is not there. */
+  binnedAt: z.number().int().optional(),
+  /** Where it was forked from. */
+  forkedFrom: z.object({ sessionId: z.string(), entryId: z.string() }).optional(),
+  steerMode: QueueMode,
+  followUpMode: QueueMode,
   createdAt: z.number().int(),
   updatedAt: z.number().int(),
   /** State of the latest run; `ready` when there was none. */
@@ -78,6 +120,8 @@ export const Approval = z.object({
   label: Label,
   arguments: z.string(),
   preview: Preview,
+  /** The call was going on when Tau ended: it may have had its effect already, and this asks whether to run it again. */
+  again: z.boolean().optional(),
   askedAt: z.number().int()
 })
 
@@ -87,13 +131,35 @@ export const Answer = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('deny'), reason: z.string().max(2_000) })
 ])
 
-/** A message of the person that waits for its turn (spec Q1). */
+/**
+ * A message of the person that waits for its turn (spec Q1). `steer`: taken before the next request; `follow-up`: when the run would end;
+ * `interrupt`: ends the present turn, keeps what finished, and is taken at once.
+ */
 export const InboxItem = z.object({
   id: z.string(),
-  kind: z.enum(['steer', 'follow-up']),
+  kind: z.enum(['steer', 'follow-up', 'interrupt']),
   text: z.string(),
-  at: z.number().int()
+  at: z.number().int(),
+  /** Where it stands in the queue: smaller goes first. */
+  position: z.number(),
+  /** Waits for the person to let it go: its run was ended by a crash or a stop. */
+  held: z.boolean(),
+  /** Where it is to be said (null: at the root); missing: wherever the run is. */
+  parentId: z.string().nullable().optional()
 })
+
+/** A branch beside the conversation, with a point to return to. `home` was the head when it began. */
+export const SideBranch = z.object({
+  id: z.string(),
+  /** Entry it began at; null: before the first. */
+  from: z.string().nullable(),
+  home: z.string().nullable(),
+  name: z.string(),
+  startedAt: z.number().int()
+})
+
+/** How a side branch ends: forgotten, kept as an ordinary branch, its summary brought home, or its messages brought home whole. */
+export const SideEnding = z.enum(['discard', 'keep', 'summary', 'insert'])
 
 /** What a model is doing before its first word; `progress` from 0 to 1 where the server tells. */
 export const ModelPhase = z.object({
@@ -120,3 +186,8 @@ export type InboxItem = z.infer<typeof InboxItem>
 export type ModelPhase = z.infer<typeof ModelPhase>
 export type Notice = z.infer<typeof Notice>
 export type Progress = z.infer<typeof Progress>
+export type Spent = z.infer<typeof Spent>
+export type QueueMode = z.infer<typeof QueueMode>
+export type SideBranch = z.infer<typeof SideBranch>
+export type SideEnding = z.infer<typeof SideEnding>
+export type MessageEntry = Extract<Entry, { type: 'message' }>

@@ -1,8 +1,22 @@
 // What a window draws of one session: a pure fold over its events (design §3.3). A snapshot is the same view made from stored rows; folding
 // the events after its `seq` onto it gives the view of one who watched from the start (test/unit/shared/view.test.ts proves it).
 import type { EventOf, SessionEvent } from './event'
-import { appendText, type AssistantPart } from './message'
-import type { Approval, InboxItem, Label, ModelPhase, Notice, Preview, Progress, Run, Session } from './session'
+import { appendText, type AssistantPart, type Fault } from './message'
+import type {
+  Approval,
+  Entry,
+  InboxItem,
+  Label,
+  ModelPhase,
+  Notice,
+  Preview,
+  Progress,
+  Run,
+  RunState,
+  Session,
+  SideBranch
+} from './session'
+import { toArray } from './list'
 import { addEntry, emptyTree, moveHead, type Tree } from './tree'
 
 /** An answer that is being written. */
@@ -39,7 +53,14 @@ export interface SessionView {
   readonly tools: ReadonlyMap<string, ToolCard>
   /** Open approvals, oldest first. */
   readonly approvals: readonly Approval[]
+  /** Waiting messages, in the order in which they will go. */
   readonly queue: readonly InboxItem[]
+  /** Names on nodes, by entry id. */
+  readonly labels: ReadonlyMap<string, string>
+  /** Side branches that have not ended, oldest first. */
+  readonly sides: readonly SideBranch[]
+  /** The request failed and is made again at `until` (milliseconds since 1970). */
+  readonly retry?: { readonly attempt: number; readonly attempts: number; readonly until: number; readonly error: Fault }
   /** What was worth saying since the latest run began, oldest first. */
   readonly notices: readonly Notice[]
   readonly route?: { readonly model: string; readonly rule: string; readonly why: string }
@@ -52,6 +73,8 @@ export const emptyView = (session: Session): SessionView => ({
   tools: new Map(),
   approvals: [],
   queue: [],
+  labels: new Map(),
+  sides: [],
   notices: []
 })
 
@@ -66,20 +89,32 @@ function step(view: SessionView, event: SessionEvent): SessionView {
     case 'session':
       return { ...view, session: { ...event.session, state: view.session.state } }
     case 'agent_start': {
-      const run: Run = { id: event.runId, sessionId: event.sessionId, state: 'running', model: event.model, turn: 0, startedAt: event.at }
-      return { ...view, run, tools: new Map(), notices: [], session: { ...view.session, state: 'running' } }
+      const run: Run = { id: event.runId, sessionId: event.sessionId, state: 'ready', model: event.model, turn: 0, startedAt: event.at }
+      return { ...view, run, tools: new Map(), notices: [], session: { ...view.session, state: 'ready' } }
     }
-    case 'state':
-      return { ...withRun(view, { state: event.state }), session: { ...view.session, state: event.state } }
+    case 'state': {
+      const { retry, ...rest } = view
+      return {
+        ...withRun(event.state === 'needs-retry' ? view : rest, { state: event.state }),
+        session: { ...view.session, state: event.state }
+      }
+    }
     case 'agent_end': {
       const ended = withRun(view, { state: event.state, cause: event.cause, endedAt: event.at })
-      const { draft, route, ...rest } = ended
+      const { draft, route, retry, ...rest } = ended
       return { ...rest, tools: new Map(), approvals: [], session: { ...view.session, state: event.state } }
     }
     case 'turn_start':
       return { ...withRun(view, { turn: event.turn }), tools: new Map() }
     case 'turn_end':
-      return view
+      return withRun(view, { spent: event.spent })
+    case 'budget':
+      return view // the end of the run says it
+    case 'retry': {
+      const { attempt, attempts, waitMs, error } = event
+      const { draft, ...rest } = view // nothing of it was shown
+      return { ...rest, retry: { attempt, attempts, until: event.at + waitMs, error } }
+    }
     case 'route':
       return { ...view, route: { model: event.model, rule: event.rule, why: event.why } }
     case 'message_start': {
@@ -95,7 +130,8 @@ function step(view: SessionView, event: SessionEvent): SessionView {
         phase: { phase: 'writing' }
       }))
     case 'message_end':
-      return endMessage(view, event)
+    case 'entry':
+      return endEntry(view, event.entry)
     case 'tool_start':
       return withTool(view, event.callId, () => startTool(event))
     case 'tool_dispatch':
@@ -115,10 +151,21 @@ function step(view: SessionView, event: SessionEvent): SessionView {
     }
     case 'queue': {
       const others = view.queue.filter((i) => i.id !== event.item.id)
-      return { ...view, queue: event.state === 'queued' ? [...others, event.item] : others }
+      if (event.state === 'taken' || event.state === 'withdrawn') return { ...view, queue: others }
+      return { ...view, queue: [...others, event.item].sort((a, b) => a.position - b.position) }
     }
     case 'head':
       return { ...view, tree: moveHead(view.tree, event.head) }
+    case 'label': {
+      const labels = new Map(view.labels)
+      if (event.label === null) labels.delete(event.entryId)
+      else labels.set(event.entryId, event.label)
+      return { ...view, labels }
+    }
+    case 'side': {
+      const others = view.sides.filter((s) => s.id !== event.side.id)
+      return { ...view, sides: event.ending === undefined ? [...others, event.side] : others }
+    }
     case 'notice': {
       const { seq, level, code, message } = event
       return { ...view, notices: [...view.notices, { seq, level, code, message }] }
@@ -126,7 +173,7 @@ function step(view: SessionView, event: SessionEvent): SessionView {
   }
 }
 
-function endMessage(view: SessionView, { entry }: EventOf<'message_end'>): SessionView {
+function endEntry(view: SessionView, entry: Entry): SessionView {
   const session = { ...view.session, updatedAt: entry.at }
   const grown = { ...view, session, tree: addEntry(view.tree, entry) }
   if (view.draft?.entryId !== entry.id) return grown
@@ -155,5 +202,13 @@ function withTool(view: SessionView, callId: string, change: (card: ToolCard) =>
   return { ...view, tools: new Map(view.tools).set(callId, change(known)) }
 }
 
+/** A view as plain data, for printing and comparing: maps become lists, shared lists what they show. */
+export function plainView({ tree, tools, labels, ...rest }: SessionView): unknown {
+  const { head, path, entries } = tree
+  return { ...rest, tree: { head, path: toArray(path), entries: toArray(entries) }, tools: [...tools.values()], labels: [...labels] }
+}
+
+/** States of a run that has not ended. `ready` is also the state of a session that never had one. */
+const GOING: ReadonlySet<RunState> = new Set(['ready', 'running', 'waiting', 'needs-retry'])
 /** True while a run is going on. */
-export const isBusy = (view: SessionView): boolean => view.session.state === 'running' || view.session.state === 'waiting'
+export const isBusy = (view: SessionView): boolean => view.run !== undefined && GOING.has(view.run.state)

@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SessionEvent } from '../../src/shared/event'
+import { lockFolder } from '../../src/main/store/lock'
 import { freshFolder } from '../support/harness'
-import { homeWithTinyModels, runCli, startWeb } from '../support/host'
+import { homeWithTinyModels, runCli } from '../support/host'
 
 const WRITE =
   'say: I write.\ncall: write_file {"path": "a.txt", "content": "new\\n"}\n---\nsay: {{result}}\n--- after denied\nsay: No: {{result}}'
@@ -113,11 +114,11 @@ describe('exit codes', () => {
 
   it('3 for a data folder that is in use or is none', async () => {
     const home = freshFolder('home')
-    const web = await startWeb({ home })
+    const lock = lockFolder(home, 'other') // an owner that cannot be spoken to
     const { code, err } = await runCli(['sessions'], { home })
-    await web.end()
+    lock.release()
     expect(code).toBe(3)
-    expect(err).toMatch(/already running on .* \(web, process \d+/)
+    expect(err).toMatch(/already running on .* \(other, process \d+/)
     writeFileSync(join(freshFolder(), 'file'), '')
     expect((await runCli(['sessions', '--home', '/dev/null/x'], { home })).code).toBe(3)
   })
@@ -140,10 +141,10 @@ describe('exit codes', () => {
     expect(badFolder.err).toContain('is not a folder')
   })
 
-  it('5 when a budget ends the run', async () => {
+  it('5 when a budget or a repetition ends the run', async () => {
     const { code, err } = await ask(scriptFile('repeat\ncall: list_dir {}'))
     expect(code).toBe(5)
-    expect(err).toContain('(turns)')
+    expect(err).toContain('list_dir was called')
   })
 
   it('130 for Ctrl-C, with what was said kept', async () => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { messageEntries } from '../../src/shared/tree'
 import { textOf } from '../../src/shared/message'
 import { freshFolder } from '../support/harness'
 import { childrenOf, type Client, homeWithTinyModels, isAlive, startWeb, until } from '../support/host'
@@ -36,7 +37,7 @@ describe('the app, killed in the middle of an answer', () => {
     const second = await startWeb({ home, workspace })
     const again = await second.connect()
     const snapshot = await again.api.sessions.open({ sessionId })
-    const kept = snapshot.entries.at(-1)
+    const kept = messageEntries(snapshot.entries).at(-1)
     expect(kept && textOf(kept.message).startsWith(shown)).toBe(true)
     expect(kept?.message).toMatchObject({ role: 'assistant', stopReason: 'interrupted' })
     expect(snapshot.run).toMatchObject({ state: 'interrupted', cause: { kind: 'interrupted' } })
@@ -77,7 +78,7 @@ describe('the engine, killed in the middle of an answer', () => {
     process.kill(engine ?? 0, 'SIGKILL')
     await until('the error', () => watched.ended() !== undefined)
     expect(watched.ended()).toBe('engine_crashed')
-    const kept = (await api.sessions.open({ sessionId })).entries.at(-1)
+    const kept = messageEntries((await api.sessions.open({ sessionId })).entries).at(-1)
     expect(kept?.message).toMatchObject({ role: 'assistant', stopReason: 'error', error: { code: 'engine_crashed' } })
     const next = watchText(api, sessionId)
     await api.run.prompt({ sessionId, text: 'list', itemId: 'b' })

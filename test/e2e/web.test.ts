@@ -1,3 +1,4 @@
+import { messageEntries } from '../../src/shared/tree'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
@@ -133,7 +134,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await until('the end of the run', async () => (await api.sessions.open({ sessionId: id })).session.state === 'completed', 20_000)
     await until('the answer', async () => (await page.getByTestId('message-assistant').count()) >= 1)
     const { entries } = await api.sessions.open({ sessionId: id })
-    expect(entries.map((e) => e.message.role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+    expect(messageEntries(entries).map((e) => e.message.role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
     await page.close()
   })
 
@@ -211,14 +212,14 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.getByTestId('queue-item').filter({ hasText: 'for later' }).waitFor()
     await page.getByTestId('stop').click()
     await until('the stop', async () => (await api.sessions.open({ sessionId })).session.state === 'cancelled')
-    const before = (await api.sessions.open({ sessionId })).entries.length
+    const before = (await api.sessions.tree({ sessionId })).length
     await page.getByTestId('message-user').first().hover()
     await page.getByTestId('edit-message').first().click()
     const editor = page.getByTestId('message-user').first().getByRole('textbox')
     await editor.fill('second')
     await editor.press('Enter')
     await page.getByTestId('branch-switch').waitFor()
-    await until('a branch', async () => (await api.sessions.open({ sessionId })).entries.length > before)
+    await until('a branch', async () => (await api.sessions.tree({ sessionId })).length > before)
     await page.close()
   })
 

@@ -6,11 +6,13 @@ import type { EventOf, EventType, SessionEvent } from '../../src/shared/event'
 import type { Session } from '../../src/shared/session'
 import { createQueue } from '../../src/main/loop/queue'
 import { createRegistry, type Tool } from '../../src/main/loop/tool'
+import type { RetryPolicy } from '../../src/main/loop/answer'
+import type { SessionScope } from '../../src/main/session/scope'
 import type { StreamFn } from '../../src/main/models/model'
 import { scriptedStream } from '../../src/main/models/scripted/model'
 import { parseScript } from '../../src/main/models/scripted/script'
 import { type Budget, DEFAULT_BUDGET } from '../../src/main/policy/budget'
-import { recoverRuns } from '../../src/main/session/recovery'
+import { recoverRuns } from '../../src/main/session/run/recovery'
 import type { SessionHandle } from '../../src/main/session/session'
 import { createSessions, type Sessions } from '../../src/main/session/sessions'
 import { openStore, type Store } from '../../src/main/store/store'
@@ -33,6 +35,8 @@ export interface Harness {
   readonly sessions: Sessions
   /** A new session with the harness's model. */
   session(): SessionHandle
+  /** The session as one who opens it now would have it: read from the store. */
+  reopen(session: SessionHandle): SessionHandle
   close(): Promise<void>
 }
 export interface HarnessOptions {
@@ -40,6 +44,13 @@ export interface HarnessOptions {
   readonly workspace?: string
   readonly tools?: readonly Tool[]
   readonly budget?: Budget
+  readonly retry?: RetryPolicy
+  readonly report?: SessionScope['report']
+  readonly audit?: SessionScope['audit']
+  readonly storage?: SessionScope['storage']
+  readonly failed?: SessionScope['failed']
+  /** Tokens; default 100,000. */
+  readonly window?: number
   /** Asked before each write: throws as a full disk does. */
   readonly beforeWrite?: () => void
 }
@@ -49,31 +60,43 @@ export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Har
   const workspace = options.workspace ?? freshFolder('work')
   const store = guarded(openStore(home, 'test'), options.beforeWrite ?? (() => undefined))
   recoverRuns(store, Date.now)
-  const sessions = createSessions({
-    store,
-    registry: createRegistry(options.tools ?? builtInTools),
-    queue: createQueue(),
-    budget: options.budget ?? DEFAULT_BUDGET,
-    openModel: (id) =>
-      Promise.resolve({
-        ok: true,
-        model: { info: { id, name: id, source: 'scripted', tools: true, ready: true }, contextWindow: 100_000, stream }
-      }),
-    defaultModel: () => 'scripted:test',
-    now: Date.now,
-    report: () => undefined,
-    changed: () => undefined,
-    ended: () => undefined,
-    failed: (what, error) => {
-      if (!options.beforeWrite) throw new Error(what, { cause: error })
-    }
-  })
+  const make = (): Sessions =>
+    createSessions({
+      store,
+      registry: createRegistry(options.tools ?? builtInTools),
+      queue: createQueue(),
+      budget: options.budget ?? DEFAULT_BUDGET,
+      openModel: (id) =>
+        Promise.resolve({
+          ok: true,
+          model: { info: { id, name: id, source: 'scripted', tools: true, ready: true }, contextWindow: options.window ?? 100_000, stream }
+        }),
+      defaultModel: () => 'scripted:test',
+      now: Date.now,
+      report: options.report ?? (() => undefined),
+      audit: options.audit ?? (() => undefined),
+      storage: options.storage ?? { trouble: () => undefined, well: () => undefined },
+      ...(options.retry && { retry: options.retry }),
+      changed: () => undefined,
+      ended: () => undefined,
+      failed: (what, error) => {
+        if (options.failed) options.failed(what, error)
+        else throw new Error(what, { cause: error })
+      }
+    })
+  let sessions = make()
   return {
     home,
     workspace,
     store,
-    sessions,
+    get sessions() {
+      return sessions
+    },
     session: () => handleOf(sessions, sessions.create({ title: '', workspace, model: 'scripted:test' })),
+    reopen: (session) => {
+      sessions = make()
+      return handleOf(sessions, session.info)
+    },
     close: async () => {
       await sessions.close()
       store.close()
@@ -88,10 +111,6 @@ const guarded = (store: Store, beforeWrite: () => void): Store => ({
   write: (work) => {
     beforeWrite()
     return store.write(work)
-  },
-  writeDurably: (work) => {
-    beforeWrite()
-    return store.writeDurably(work)
   }
 })
 
@@ -104,9 +123,10 @@ function handleOf(sessions: Sessions, session: Pick<Session, 'id'>): SessionHand
 let prompts = 0
 /** Sends words and waits for the end of what they start. */
 export async function say(session: SessionHandle, text: string): Promise<void> {
-  const outcome = session.prompt({ text, itemId: `p${String(++prompts)}` })
-  if (!outcome.ok) throw new Error(outcome.message)
+  const accepted = session.prompt({ text, itemId: `p${String(++prompts)}` })
   await session.waitForIdle()
+  const outcome = await accepted
+  if (!outcome.ok) throw new Error(outcome.message)
 }
 
 /** All stored events of a session. */

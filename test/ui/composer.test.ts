@@ -119,7 +119,7 @@ describe('what is there to see', () => {
     const { field, sent, type, calls } = compose({}, [started])
     expect(screen.queryByTestId('send')).toBeNull()
     await type('and then this')
-    expect(screen.getByTestId('send').getAttribute('aria-label')).toBe('Send when this is done')
+    expect(screen.getByTestId('send').getAttribute('aria-label')).toBe('Heard before the next step; what runs now is finished first')
     await fireEvent.keyDown(field, enter)
     expect(sent()).toHaveLength(1)
     await fireEvent.click(screen.getByTestId('stop'))
@@ -127,8 +127,8 @@ describe('what is there to see', () => {
   })
 
   it('shows waiting messages and takes one back into the field', async () => {
-    const item = { id: 'q1', kind: 'follow-up' as const, text: 'later', at: 1 }
-    const { field } = compose({}, [started, { type: 'queue', item, state: 'queued' }], { api: { 'run.withdraw': { text: 'later' } } })
+    const item = { id: 'q1', kind: 'follow-up' as const, text: 'later', at: 1, position: 1, held: false }
+    const { field } = compose({}, [started, { type: 'queue', item, state: 'queued' }], { api: { 'queue.withdraw': { text: 'later' } } })
     expect(screen.getByTestId('queue-item').textContent).toContain('later')
     await fireEvent.click(screen.getByRole('button', { name: /Take back/ }))
     await waitFor(() => {

@@ -15,7 +15,13 @@ const delta = (text: string, part: 'text' | 'thinking' = 'text'): EventDraft => 
   delta: text
 })
 const ended = (text: string): EventDraft => ({ type: 'message_end', entry: entry(answer(text), 'u1', 'a1') })
-const props = (events: EventDraft[]) => ({ view: viewAfter(SESSION, ...events), sent: 0, onchoose: () => undefined })
+const props = (events: EventDraft[]) => ({
+  view: viewAfter(SESSION, ...events),
+  sent: 0,
+  onchoose: () => undefined,
+  loadingOlder: false,
+  onolder: () => undefined
+})
 const show = (events: EventDraft[]) => draw(MessageList, props(events))
 
 describe('an answer that streams', () => {
@@ -89,6 +95,7 @@ describe('the end of a run', () => {
     const events: EventDraft[] = [
       ...asked,
       end({ kind: 'aborted' }),
+      { type: 'head', head: null },
       { type: 'message_end', entry: other },
       { ...started, runId: 'r2' },
       { ...end({ kind: 'aborted' }), runId: 'r2' }

@@ -1,3 +1,5 @@
+import { toArray } from '../../src/shared/list'
+import { messageEntries } from '../../src/shared/tree'
 import { ORPCError } from '@orpc/client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Snapshot } from '../../src/shared/contract'
@@ -45,6 +47,10 @@ class Log {
       approvals: [],
       queue: [],
       notices: [],
+      beside: {},
+      more: false,
+      labels: {},
+      sides: [],
       live: []
     }
   }
@@ -83,7 +89,7 @@ function follow(parts: Record<string, unknown> = {}): SessionFollower {
   return (follower = new SessionFollower(api, 's1'))
 }
 const settle = (ms = 1_000): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
-const said = (f: SessionFollower): string[] => f.view?.tree.path.items.slice(0, f.view.tree.path.length).map((e) => textOf(e.message)) ?? []
+const said = (f: SessionFollower): string[] => messageEntries(f.view ? toArray(f.view.tree.path) : []).map((e) => textOf(e.message))
 
 describe('following a session', () => {
   it('begins with a snapshot and goes on with the events after it', async () => {

@@ -18,6 +18,8 @@ export const SESSION: Session = {
   workspace: '/home/ada/notes',
   model: 'ollama:qwen3',
   archived: false,
+  steerMode: 'one-at-a-time',
+  followUpMode: 'one-at-a-time',
   createdAt: 1,
   updatedAt: 1,
   state: 'ready'
@@ -32,7 +34,8 @@ const APP: AppState = {
   models: [{ id: 'ollama:qwen3', name: 'qwen3', source: 'ollama', tools: true, ready: true }],
   starter: { state: 'absent' },
   engine: { state: 'stopped' },
-  ollama: { reachable: true, url: 'http://127.0.0.1:11434' }
+  ollama: { reachable: true, url: 'http://127.0.0.1:11434' },
+  storage: { state: 'ok', message: '' }
 }
 
 /** What a browser has and jsdom has not. */
@@ -64,7 +67,10 @@ export function fakeApi(parts: Record<string, unknown> = {}) {
         }
       }
     )
-  return { api: { app: group('app'), sessions: group('sessions'), run: group('run') } as Api, calls }
+  return {
+    api: { app: group('app'), sessions: group('sessions'), run: group('run'), queue: group('queue'), side: group('side') } as Api,
+    calls
+  }
 }
 
 export interface Setting {

@@ -14,15 +14,18 @@ import { scriptedProvider } from '../models/scripted/provider'
 import { STARTER_ID } from '../models/starter/spec'
 import { createStarter } from '../models/starter/starter'
 import { DEFAULT_BUDGET } from '../policy/budget'
-import { recoverRuns } from '../session/recovery'
+import { recoverRuns } from '../session/run/recovery'
 import { createSessions } from '../session/sessions'
 import { openStore } from '../store/store'
+import { exportSession, importSession } from '../store/transfer'
 import { builtInTools } from '../tools'
 import type { Core, NewSessionInput } from './core'
 import { createEngine } from './engine-process'
 import { createFeed } from './feed'
+import { openDoor } from './door'
 import { openLogFile } from './log'
 import { createRouter, type Router } from './router'
+import { storageTrouble, WELL } from './storage'
 import { prepareTour, tourScripts } from './tour'
 
 export interface AppConfig {
@@ -34,6 +37,8 @@ export interface AppConfig {
   readonly engineEntry: string
   /** Folder for sessions that name none; default: the person's home folder's `Tau`. */
   readonly workspace?: string
+  /** Brings the host before the person's eyes; `url`: a link to it. */
+  readonly show?: () => { url?: string }
 }
 export interface App {
   readonly router: Router
@@ -78,9 +83,10 @@ export function composeApp(config: AppConfig): App {
     models: [],
     starter: starter.state(),
     engine: engine.state(),
-    ollama: { reachable: false, url: '' }
+    ollama: { reachable: false, url: '' },
+    storage: WELL
   }
-  const feed = createFeed(initial, () => store.sessions.list(false))
+  const feed = createFeed(initial, () => store.sessions.list('open'))
   const sessions = createSessions({
     store,
     registry: createRegistry(builtInTools),
@@ -98,6 +104,20 @@ export function composeApp(config: AppConfig): App {
         ms: Math.round(report.ms),
         err: report.error
       })
+    },
+    audit: (record) => {
+      log.info(record)
+    },
+    storage: {
+      trouble: (error) => {
+        const storage = storageTrouble(error, home)
+        if (feed.state.storage.state !== storage.state) log.error({ event: 'storage', err: error })
+        feed.update({ storage })
+      },
+      well: () => {
+        log.info({ event: 'storage', state: 'ok' })
+        feed.update({ storage: WELL })
+      }
     },
     changed: feed.sessionChanged,
     ended: (run) => {
@@ -135,8 +155,8 @@ export function composeApp(config: AppConfig): App {
       log.error({ event: 'request_failed', err: error })
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       if (!code.startsWith('SQLITE_')) return error
-      const message = `It could not be stored (${code}), so nothing happened. Make room on the disk of ${home}, and try again.`
-      return new ORPCError('UNSTORED', { message, defined: true })
+      const { message } = storageTrouble(error, home)
+      return new ORPCError('UNSTORED', { message: `Nothing happened: ${message}`, defined: true })
     },
     refresh,
     async fetchStarter() {
@@ -148,18 +168,36 @@ export function composeApp(config: AppConfig): App {
     async restartEngine() {
       await engine.stop()
       return engine.state()
-    }
+    },
+    exportSession: (id, format) => exportSession(store, id, format) ?? [],
+    importSession({ text, workspace: given }) {
+      const made = importSession(store, text, {
+        fallbackWorkspace: workspace,
+        model: feed.state.defaultModel,
+        at: Date.now(),
+        ...(given !== undefined && { workspace: resolve(given) })
+      })
+      if (!made.ok) return { ok: false, message: made.message }
+      feed.sessionChanged(made.session)
+      return { ok: true, value: { session: made.session, entries: made.entries, bad: [...made.bad] } }
+    },
+    show: () => ({ host: config.host, ...config.show?.() })
   }
   void refresh()
 
+  const router = createRouter(core)
+  const door = openDoor(router, store.announce, (error) => {
+    log.error({ event: 'door', err: error })
+  })
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
+    door.close()
     await sessions.close()
     await Promise.all([engine.stop(), starter.stop()])
     store.close()
     log.info({ event: 'app_end' })
   }
-  return { router: createRouter(core), core, close: () => (closing ??= close()) }
+  return { router, core, close: () => (closing ??= close()) }
 }
 
 /** Kind of the end; of an error its code only, as its message may quote what was said. */

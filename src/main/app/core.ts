@@ -1,7 +1,10 @@
 // What the API is made of; the composition root fills it in.
 import type { AppState, EngineState, StarterState } from '../../shared/contract'
 import type { Session } from '../../shared/session'
+import type { Outcome } from '../session/scope'
 import type { Sessions } from '../session/sessions'
+import type { ExportFormat } from '../store/transfer'
+import type { BadLine } from '../store/transfer/imported'
 import type { Feed } from './feed'
 import type { TourLanguage } from './tour'
 
@@ -10,6 +13,12 @@ export interface NewSessionInput {
   readonly workspace?: string | undefined
   readonly model?: string | undefined
   readonly tour?: TourLanguage | undefined
+}
+/** What an import made. */
+interface ImportReport {
+  readonly session: Session
+  readonly entries: number
+  readonly bad: BadLine[]
 }
 export interface Core {
   readonly feed: Feed
@@ -21,4 +30,9 @@ export interface Core {
   refresh(): Promise<AppState>
   fetchStarter(): Promise<StarterState>
   restartEngine(): Promise<EngineState>
+  /** Pieces of the file; none when there is no such session. */
+  exportSession(id: string, format: ExportFormat): Iterable<string>
+  importSession(input: { text: string; workspace?: string | undefined }): Outcome<ImportReport> | { ok: false; message: string }
+  /** Brings the host before the person's eyes. */
+  show(): { url?: string; host: string }
 }

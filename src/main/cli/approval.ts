@@ -22,7 +22,7 @@ export async function answerFor(approval: Approval, allowed: ReadonlySet<string>
   }
 }
 
-function describe({ preview, arguments: raw }: Approval): string {
+export function describe({ preview, arguments: raw }: Approval): string {
   if (preview.kind === 'arguments') return inert(raw)
   const lines = preview.diff.split('\n').map((line) => {
     const colour = line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : 'gray'

@@ -1,12 +1,11 @@
 // `tau ask`: one prompt, watched to its end. Words go to standard output, everything else to standard error, so that a pipe gets the answer.
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
-import { call } from '@orpc/server'
-import type { SessionEvent } from '../../shared/event'
 import type { Approval, Session, StopCause } from '../../shared/session'
-import type { App } from '../app/compose'
+import type { Client } from '../app/visitor'
 import { EXIT, Failure } from './failure'
 import { answerFor } from './approval'
+import { findSession } from './find'
 import { createPrinter } from './printer'
 import { text } from './text'
 
@@ -20,63 +19,63 @@ export interface AskOptions {
 const LABELS = ['write', 'network', 'exec']
 
 /** The exit code. Throws Failure for what the person can mend. */
-export async function ask(app: App, question: string, options: AskOptions): Promise<number> {
+export async function ask(client: Client, question: string, options: AskOptions): Promise<number> {
   for (const label of options.allow ?? []) if (!LABELS.includes(label)) throw new Failure(EXIT.usage, text.badLabel(label))
   const words = (question === '-' ? await readAll() : question).trim()
   if (words === '') throw new Failure(EXIT.usage, text.empty)
-  const session = await sessionFor(app, options)
-  const { router } = app
-  const { seq } = await call(router.sessions.open, { sessionId: session.id })
+  const session = await sessionFor(client, options)
+  return follow(client, session.id, options, async () => {
+    await client.run.prompt({ sessionId: session.id, text: words, itemId: randomUUID() })
+  })
+}
+
+/** Does what begins or moves a run, prints what happens, answers what is asked as the options say, and returns the exit code of its end. */
+export async function follow(
+  client: Client,
+  sessionId: string,
+  options: Pick<AskOptions, 'json' | 'allow'>,
+  act: () => Promise<void>
+): Promise<number> {
+  const { seq } = await client.sessions.open({ sessionId })
   const stop = new AbortController()
   process.on('SIGINT', () => {
     if (stop.signal.aborted) process.exit(EXIT.stopped)
     stop.abort()
-    void call(router.run.stop, { sessionId: session.id })
+    void client.run.stop({ sessionId })
   })
-
-  const events = await call(router.sessions.watch, { sessionId: session.id, after: seq })
-  await call(router.run.prompt, { sessionId: session.id, text: words, itemId: randomUUID() })
+  const events = await client.sessions.watch({ sessionId, after: seq })
+  await act()
   const printer = createPrinter(options.json ?? false)
-  for await (const event of events as AsyncIterable<SessionEvent>) {
+  for await (const event of events) {
     printer.print(event)
-    if (event.type === 'approval_request') void decide(app, event.approval, session.id, options)
+    if (event.type === 'approval_request') void decide(client, event.approval, sessionId, options)
     if (event.type === 'agent_end') return exitCodeOf(event.cause)
   }
   return EXIT.failed
 }
 
-async function decide(app: App, approval: Approval, sessionId: string, options: AskOptions): Promise<void> {
+async function decide(client: Client, approval: Approval, sessionId: string, options: Pick<AskOptions, 'allow'>): Promise<void> {
   const answer = await answerFor(approval, new Set(options.allow))
   // the run may have ended meanwhile: then there is nothing to answer
-  await call(app.router.run.answer, { sessionId, approvalId: approval.id, answer }).catch(() => undefined)
+  await client.run.answer({ sessionId, approvalId: approval.id, answer }).catch(() => undefined)
 }
 
-async function sessionFor(app: App, options: AskOptions): Promise<Session> {
-  const { router } = app
-  const model = options.model === undefined ? undefined : await modelId(app, options.model)
+async function sessionFor(client: Client, options: AskOptions): Promise<Session> {
+  const model = options.model === undefined ? undefined : await modelId(client, options.model)
   if (options.session !== undefined) {
-    const session = await findSession(app, options.session)
-    return model === undefined ? session : call(router.sessions.setModel, { sessionId: session.id, model })
+    const session = await findSession(client, options.session)
+    return model === undefined ? session : client.sessions.setModel({ sessionId: session.id, model })
   }
-  if (model === undefined && (await call(router.app.refresh, undefined)).defaultModel === '') throw new Failure(EXIT.missing, text.noModel)
-  return call(router.sessions.create, { workspace: resolve(options.cwd ?? process.cwd()), ...(model !== undefined && { model }) })
-}
-
-/** By id, or by the end of an id when only one session ends so. */
-export async function findSession(app: App, id: string): Promise<Session> {
-  const all = (await Promise.all([false, true].map((archived) => call(app.router.sessions.list, { archived })))).flat()
-  const found = all.filter((s) => s.id === id || (id.length >= 4 && s.id.endsWith(id)))
-  const [session] = found
-  if (!session || found.length > 1) throw new Failure(EXIT.missing, text.noSession(id))
-  return session
+  if (model === undefined && (await client.app.refresh()).defaultModel === '') throw new Failure(EXIT.missing, text.noModel)
+  return client.sessions.create({ workspace: resolve(options.cwd ?? process.cwd()), ...(model !== undefined && { model }) })
 }
 
 /** `scripted:FILE` with its file found from here; a bare name where only one model has it. */
-async function modelId(app: App, given: string): Promise<string> {
+async function modelId(client: Client, given: string): Promise<string> {
   if (given.startsWith('scripted:tour-')) return given
   if (given.startsWith('scripted:')) return `scripted:${resolve(given.slice('scripted:'.length))}`
   if (/^(engine|ollama):/.test(given)) return given
-  const { models } = await call(app.router.app.refresh, undefined)
+  const { models } = await client.app.refresh()
   const found = models.find((m) => m.id.slice(m.id.indexOf(':') + 1) === given)
   return found?.id ?? given
 }

@@ -2,13 +2,22 @@
 // Entry of the command line: what each command is called and takes. The work is in the files beside it.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { styleText } from 'node:util'
 import { Command, CommanderError, Option } from 'commander'
-import { type App, composeApp } from '../app/compose'
+import { createRouterClient } from '@orpc/server'
+import { composeApp } from '../app/compose'
+import { lookAtRuns, readOwner } from '../app/look'
 import { homeFolder, version } from '../app/place'
+import { type Client, visitOwner } from '../app/visitor'
 import { ask, type AskOptions } from './ask'
 import { EXIT, Failure } from './failure'
+import { exportTo, importFrom } from './files'
+import { findSession } from './find'
 import { listModels, listSessions, showSession } from './list'
+import { queue, steer } from './queue'
+import { answer, type ContinueOptions, goOn, printRuns, replay } from './runs'
 import { text } from './text'
+import { fork, goTo, label, printTree, remove } from './tree'
 
 interface Common {
   readonly home?: string
@@ -16,14 +25,38 @@ interface Common {
 const home = (): Option => new Option('--home <dir>', text.home)
 const json = (): Option => new Option('--json', text.json)
 
-/** Runs `work` on the data folder and leaves with its exit code, everything closed. */
-async function withApp(options: Common, work: (app: App) => Promise<number>): Promise<void> {
-  const app = composeApp({ home: homeFolder(options.home), host: 'cli', version, engineEntry: join(import.meta.dirname, 'engine.js') })
+/** Runs `work` on the data folder and leaves with its exit code, everything closed. A Tau that owns the folder already does the work instead. */
+async function withClient(options: Common, work: (client: Client) => Promise<number>): Promise<void> {
+  const home = homeFolder(options.home)
+  const opened = await open(home)
   try {
-    process.exitCode = await work(app)
+    process.exitCode = await work(opened.client)
   } finally {
-    await app.close()
+    await opened.close()
   }
+}
+
+async function open(home: string): Promise<{ client: Client; close(): void | Promise<void> }> {
+  try {
+    const app = composeApp({ home, host: 'cli', version, engineEntry: join(import.meta.dirname, 'engine.js') })
+    return { client: createRouterClient(app.router), close: () => app.close() }
+  } catch (error) {
+    const inUse = error instanceof Error && 'code' in error && error.code === 'in_use'
+    const visit = inUse ? await visitOwner(home) : undefined
+    if (!visit) throw error
+    process.stderr.write(`${styleText('dim', text.handed)}\n`)
+    return visit
+  }
+}
+
+/** `tau runs`: asks the owner of the folder; of a Tau that was stopped, reads what it left without changing it. */
+async function runsOf(id: string, options: Common & { json?: boolean }): Promise<void> {
+  const home = homeFolder(options.home)
+  const visit = readOwner(home) ? await visitOwner(home) : undefined
+  const reports = visit ? await visit.client.sessions.runs({ sessionId: (await findSession(visit.client, id)).id }) : lookAtRuns(home, id)
+  visit?.close()
+  if (!reports) throw new Failure(EXIT.missing, text.noSession(id))
+  process.exitCode = printRuns(reports, options)
 }
 
 const program = new Command('tau')
@@ -43,28 +76,159 @@ program
   .addOption(json())
   .addOption(home())
   .addHelpText('after', text.exit)
-  .action((question: string, options: AskOptions & Common) => withApp(options, (app) => ask(app, question, options)))
+  .action((question: string, options: AskOptions & Common) => withClient(options, (client) => ask(client, question, options)))
 program
   .command('sessions')
   .description(text.sessions)
   .option('--archived', text.archived)
+  .option('--binned', text.binned)
   .addOption(json())
   .addOption(home())
-  .action((options: Common & { json?: boolean; archived?: boolean }) => withApp(options, (app) => listSessions(app, options)))
+  .action((options: Common & { json?: boolean; archived?: boolean; binned?: boolean }) =>
+    withClient(options, (client) => listSessions(client, options))
+  )
 program
   .command('show')
   .description(text.show)
   .argument('<id>', text.showId)
   .addOption(json())
   .addOption(home())
-  .action((id: string, options: Common & { json?: boolean }) => withApp(options, (app) => showSession(app, id, options)))
+  .action((id: string, options: Common & { json?: boolean }) => withClient(options, (client) => showSession(client, id, options)))
 program
   .command('models')
   .description(text.models)
   .option('--get-starter', text.getStarter)
   .addOption(json())
   .addOption(home())
-  .action((options: Common & { json?: boolean; getStarter?: boolean }) => withApp(options, (app) => listModels(app, options)))
+  .action((options: Common & { json?: boolean; getStarter?: boolean }) => withClient(options, (client) => listModels(client, options)))
+program
+  .command('steer')
+  .description(text.steer)
+  .argument('<session>', text.showId)
+  .argument('<text>', text.steerText)
+  .option('--now', text.now)
+  .option('--later', text.later)
+  .addOption(home())
+  .action((id: string, words: string, options: Common & { now?: boolean; later?: boolean }) =>
+    withClient(options, (client) => steer(client, id, words, options))
+  )
+program
+  .command('queue')
+  .description(text.queue)
+  .argument('<session>', text.showId)
+  .argument('[action...]', text.queueAction)
+  .addOption(json())
+  .addOption(home())
+  .action((id: string, action: string[], options: Common & { json?: boolean }) =>
+    withClient(options, (client) => queue(client, id, action, options))
+  )
+program
+  .command('runs')
+  .description(text.runs)
+  .argument('<session>', text.showId)
+  .addOption(json())
+  .addOption(home())
+  .action((id: string, options: Common & { json?: boolean }) => runsOf(id, options))
+program
+  .command('replay')
+  .description(text.replay)
+  .argument('<run>', text.replayId)
+  .option('--speed <n>', text.speed)
+  .option('--view', text.view)
+  .addOption(json())
+  .addOption(home())
+  .action((id: string, options: Common & { json?: boolean; view?: boolean; speed?: string }) =>
+    withClient(options, (client) => replay(client, id, options))
+  )
+program
+  .command('continue')
+  .description(text.continueRun)
+  .argument('<session>', text.showId)
+  .option('--turns <n>', text.moreTurns)
+  .option('--calls <n>', text.moreCalls)
+  .option('--tokens <n>', text.moreTokens)
+  .option('--cost <n>', text.moreCost)
+  .option('--minutes <n>', text.moreMinutes)
+  .option('--allow <labels...>', text.allow)
+  .addOption(json())
+  .addOption(home())
+  .addHelpText('after', text.exit)
+  .action((id: string, options: Common & ContinueOptions) => withClient(options, (client) => goOn(client, id, options)))
+program
+  .command('answer')
+  .description(text.answer)
+  .argument('<session>', text.showId)
+  .argument('[answer]', text.answerHow)
+  .argument('[reason]', text.answerReason)
+  .addOption(home())
+  .action((id: string, how: string | undefined, reason: string | undefined, options: Common) =>
+    withClient(options, (client) => answer(client, id, how, reason ?? ''))
+  )
+program
+  .command('tree')
+  .description(text.tree)
+  .argument('<session>', text.showId)
+  .addOption(json())
+  .addOption(home())
+  .action((id: string, options: Common & { json?: boolean }) => withClient(options, (client) => printTree(client, id, options)))
+program
+  .command('goto')
+  .description(text.goto)
+  .argument('<session>', text.showId)
+  .argument('<message>', text.entry)
+  .option('--summary', text.summary)
+  .addOption(home())
+  .action((id: string, entry: string, options: Common & { summary?: boolean }) =>
+    withClient(options, (client) => goTo(client, id, entry, options))
+  )
+program
+  .command('label')
+  .description(text.label)
+  .argument('<session>', text.showId)
+  .argument('<message>', text.entry)
+  .argument('<name>', text.label)
+  .addOption(home())
+  .action((id: string, entry: string, name: string, options: Common) => withClient(options, (client) => label(client, id, entry, name)))
+program
+  .command('fork')
+  .description(text.fork)
+  .argument('<session>', text.showId)
+  .argument('<message>', text.entry)
+  .option('--branches', text.branches)
+  .addOption(home())
+  .action((id: string, entry: string, options: Common & { branches?: boolean }) =>
+    withClient(options, (client) => fork(client, id, entry, options))
+  )
+program
+  .command('delete')
+  .description(text.remove)
+  .argument('<session>', text.showId)
+  .option('--restore', text.restoreSession)
+  .option('--purge', text.purge)
+  .addOption(home())
+  .action((id: string, options: Common & { restore?: boolean; purge?: boolean }) =>
+    withClient(options, (client) => remove(client, id, options))
+  )
+program
+  .command('export')
+  .description(text.export)
+  .argument('<session>', text.showId)
+  .option('--format <name>', text.format, 'pi')
+  .option('--out <file>', text.out)
+  .addOption(home())
+  .action((id: string, options: Common & { format?: string; out?: string }) =>
+    withClient(options, (client) => exportTo(client, id, options))
+  )
+program
+  .command('import')
+  .description(text.import)
+  .argument('<file>', text.importFile)
+  .option('--cwd <dir>', text.cwd)
+  .addOption(json())
+  .addOption(home())
+  .action((file: string, options: Common & { cwd?: string; json?: boolean }) =>
+    withClient(options, (client) => importFrom(client, file, options))
+  )
 program
   .command('serve')
   .description(text.serve)

@@ -1,13 +1,12 @@
 // `tau sessions`, `tau show`, `tau models`: what is there, for people and as JSON lines.
-import { setTimeout } from 'node:timers/promises'
 import { styleText } from 'node:util'
-import { call } from '@orpc/server'
 import type { StarterState } from '../../shared/contract'
 import { callsOf, textOf } from '../../shared/message'
 import { viewOf } from '../../shared/snapshot'
 import { toArray } from '../../shared/list'
-import type { App } from '../app/compose'
-import { findSession } from './ask'
+import { messageEntries } from '../../shared/tree'
+import type { Client } from '../app/visitor'
+import { findSession } from './find'
 import { EXIT, Failure } from './failure'
 import { inert } from './printer'
 import { text } from './text'
@@ -17,8 +16,8 @@ const records = (list: readonly unknown[]): void => {
   for (const item of list) line(JSON.stringify(item))
 }
 
-export async function listSessions(app: App, options: { json?: boolean; archived?: boolean }): Promise<number> {
-  const sessions = await call(app.router.sessions.list, { archived: options.archived ?? false })
+export async function listSessions(client: Client, options: { json?: boolean; archived?: boolean; binned?: boolean }): Promise<number> {
+  const sessions = await client.sessions.list({ archived: options.archived ?? false, binned: options.binned ?? false })
   if (options.json) records(sessions)
   else if (sessions.length === 0) line(text.noSessions)
   else
@@ -28,16 +27,16 @@ export async function listSessions(app: App, options: { json?: boolean; archived
 }
 
 /** The conversation from its root to its head. */
-export async function showSession(app: App, id: string, options: { json?: boolean }): Promise<number> {
-  const session = await findSession(app, id)
-  const view = viewOf(await call(app.router.sessions.open, { sessionId: session.id }))
+export async function showSession(client: Client, id: string, options: { json?: boolean }): Promise<number> {
+  const session = await findSession(client, id)
+  const view = viewOf(await client.sessions.open({ sessionId: session.id }))
   const path = toArray(view.tree.path)
   if (options.json) {
     records(path)
     return EXIT.ok
   }
   line(`${styleText('bold', inert(session.title))}  ${session.model}  ${session.workspace}`)
-  for (const { message } of path) {
+  for (const { message } of messageEntries(path)) {
     const who = message.role === 'user' ? text.you : message.role === 'tool' ? `${message.name} (${message.code})` : message.model
     line(`\n${styleText('bold', inert(who))}`)
     if (textOf(message) !== '') line(inert(textOf(message)))
@@ -47,9 +46,9 @@ export async function showSession(app: App, id: string, options: { json?: boolea
   return EXIT.ok
 }
 
-export async function listModels(app: App, options: { json?: boolean; getStarter?: boolean }): Promise<number> {
-  if (options.getStarter) await getStarter(app)
-  const { models, defaultModel } = await call(app.router.app.refresh, undefined)
+export async function listModels(client: Client, options: { json?: boolean; getStarter?: boolean }): Promise<number> {
+  if (options.getStarter) await getStarter(client)
+  const { models, defaultModel } = await client.app.refresh()
   if (options.json) records(models)
   else if (models.length === 0) line(text.noModels)
   else
@@ -62,23 +61,30 @@ export async function listModels(app: App, options: { json?: boolean; getStarter
 }
 
 /** Fetches the starter with a line that moves on a terminal, and a line every few seconds elsewhere. */
-async function getStarter(app: App): Promise<void> {
+async function getStarter(client: Client): Promise<void> {
   const end = new AbortController()
-  const shown = showProgress(app, end.signal)
-  const state = await call(app.router.app.fetchStarter, undefined)
+  const shown = showProgress(client, end.signal)
+  const state = await client.app.fetchStarter()
   end.abort()
   await shown
   if (state.state === 'failed') throw new Failure(EXIT.failed, text.starterFailed(state.error.message))
   process.stderr.write(`${text.starterReady}\n`)
 }
 
-async function showProgress(app: App, signal: AbortSignal): Promise<void> {
+async function showProgress(client: Client, signal: AbortSignal): Promise<void> {
   const tty = process.stderr.isTTY
   const pause = tty ? 250 : 5_000
-  while (!signal.aborted) {
-    const starter = app.core.feed.state.starter
-    if (starter.state === 'fetching') process.stderr.write(tty ? `\r\x1b[K${progressLine(starter)}` : `${progressLine(starter)}\n`)
-    await setTimeout(pause, undefined, { signal }).catch(() => undefined)
+  let shown = -pause
+  const events = await client.app.watch(undefined, { signal })
+  try {
+    for await (const event of events) {
+      const starter = event.type === 'app' ? event.app.starter : undefined
+      if (starter?.state !== 'fetching' || performance.now() - shown < pause) continue
+      shown = performance.now()
+      process.stderr.write(tty ? `\r\x1b[K${progressLine(starter)}` : `${progressLine(starter)}\n`)
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
   }
   if (tty) process.stderr.write('\r\x1b[K')
 }

@@ -39,7 +39,7 @@ export function createPrinter(json: boolean): Printer {
           break
         case 'message_end':
           phase = ''
-          if (event.entry.message.role === 'assistant' && column > 0) say('\n')
+          if (event.entry.type === 'message' && event.entry.message.role === 'assistant' && column > 0) say('\n')
           break
         case 'tool_start':
           names.set(event.callId, event.name)
@@ -47,6 +47,9 @@ export function createPrinter(json: boolean): Printer {
           break
         case 'tool_end':
           note(text.toolEnd(inert(names.get(event.callId) ?? ''), event.code, event.durationMs))
+          break
+        case 'retry':
+          note(text.retry(event.attempt, event.attempts, Math.ceil(event.waitMs / 1_000), inert(event.error.message)))
           break
         case 'notice':
           note(event.message)
@@ -67,6 +70,10 @@ function endOf(cause: StopCause): string {
       return text.failed(inert(cause.error.message))
     case 'budget':
       return text.budget(cause.budget, cause.limit)
+    case 'repetition':
+      return text.repetition(inert(cause.tool ?? '?'), cause.times ?? 0)
+    case 'terminated':
+      return text.terminated(inert(cause.by), inert(cause.reason ?? ''))
     default:
       return text.stopped
   }

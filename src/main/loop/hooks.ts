@@ -1,4 +1,4 @@
-// The harness: ten points in four nested lives where code outside the loop may look, change, block or end (spec H1, H2).
+// The harness: ten points in four nested lives where code outside the loop may look, change, block or end (spec H1, H2; docs/hooks.md).
 //
 //   trace.start ─┬─ turn.start ─┬─ model.start ── model.delta* ── model.end ─┬─ turn.end ─┬─ trace.end
 //                │              └─ tool.start ─── tool.update* ── tool.end  ─┘            │
@@ -6,8 +6,8 @@
 //
 // A gate decides: it may block at a `start` point and rewrite or terminate at an `end` point; when it throws or takes too long, it blocks.
 // An observer only looks: what it throws is reported and ignored. Hooks of a point run one after another, in the order they were given.
-import type { AssistantMessage, Message, ToolMessage } from '../../shared/message'
-import type { Label, Progress, StopCause } from '../../shared/session'
+import type { AssistantMessage, ToolMessage } from '../../shared/message'
+import type { Label, Progress, Spent, StopCause } from '../../shared/session'
 import type { ModelRequest } from '../models/model'
 import type { Tool } from './tool'
 
@@ -23,6 +23,16 @@ export interface ReadyCall {
   readonly raw: string
   readonly workspace: string
 }
+/** A call that is over, however it ended; `ready` is missing when it never got so far. */
+export interface EndedCall {
+  readonly runId: string
+  readonly turn: number
+  readonly callId: string
+  readonly name: string
+  readonly raw: string
+  readonly ready?: ReadyCall
+  readonly result: ToolMessage
+}
 
 /** `stop`: the run ends here. At `tool.start`, `code` and `reason` become the call's result, which the model reads. */
 export type Verdict =
@@ -31,15 +41,15 @@ export type Verdict =
   | { readonly kind: 'basis'; readonly basis: string }
 
 interface Points {
-  'trace.start': { in: { runId: string; messages: readonly Message[] }; out: Verdict | undefined }
-  'turn.start': { in: { runId: string; turn: number; messages: readonly Message[] }; out: Verdict | undefined }
+  'trace.start': { in: { runId: string }; out: Verdict | undefined }
+  'turn.start': { in: { runId: string; turn: number; spent: Spent }; out: Verdict | undefined }
   'model.start': { in: { runId: string; turn: number; request: ModelRequest }; out: Verdict | ModelRequest | undefined }
   'model.delta': { in: { runId: string; part: 'text' | 'thinking'; delta: string }; out: undefined }
-  'model.end': { in: { runId: string; turn: number; message: AssistantMessage }; out: Verdict | AssistantMessage | undefined }
+  'model.end': { in: { runId: string; turn: number; message: AssistantMessage; ms: number }; out: Verdict | AssistantMessage | undefined }
   'tool.start': { in: ReadyCall; out: Verdict | undefined }
   'tool.update': { in: { callId: string; progress: Progress }; out: undefined }
-  'tool.end': { in: { call: ReadyCall; result: ToolMessage }; out: Verdict | ToolMessage | undefined }
-  'turn.end': { in: { runId: string; turn: number; results: readonly ToolMessage[] }; out: Verdict | undefined }
+  'tool.end': { in: EndedCall; out: Verdict | ToolMessage | undefined }
+  'turn.end': { in: { runId: string; turn: number; results: readonly ToolMessage[]; spent: Spent }; out: Verdict | undefined }
   'trace.end': { in: { runId: string; cause: StopCause }; out: undefined }
 }
 export type HookPoint = keyof Points
@@ -68,9 +78,15 @@ export interface HookReport {
 const DEFAULT_LIMIT_MS = 5_000
 const SLOW_MS = 100
 
+/** What one hook said. */
+interface Said<P extends HookPoint> {
+  /** Name of the hook. */
+  readonly by: string
+  readonly output: NonNullable<HookOutput<P>>
+}
 export interface Hooks {
-  /** Outputs of the point's hooks in order, up to the first verdict (`stop`, `block`). Never throws. */
-  run<P extends HookPoint>(point: P, input: HookInput<P>, signal: AbortSignal): Promise<NonNullable<HookOutput<P>>[]>
+  /** What the point's hooks said, in order, up to the first verdict that ends the matter (`stop`, `block`). Never throws. */
+  run<P extends HookPoint>(point: P, input: HookInput<P>, signal: AbortSignal): Promise<Said<P>[]>
   /** Whether anything listens: points that fire for every delta are skipped when nothing does. */
   has(point: HookPoint): boolean
 }
@@ -81,14 +97,14 @@ export function createHooks(hooks: readonly AnyHook[], report: (report: HookRepo
   return {
     has: (point) => at.has(point),
     async run(point, input, signal) {
-      const outputs: NonNullable<HookOutput<typeof point>>[] = []
+      const said: Said<typeof point>[] = []
       for (const hook of at.get(point) ?? []) {
-        const output = await runOne(hook as Hook<typeof point>, input, signal, report)
+        const output = await runOne(hook as unknown as Hook<typeof point>, input, signal, report)
         if (output === undefined) continue
-        outputs.push(output)
+        said.push({ by: hook.name, output })
         if (isVerdict(output) && output.kind !== 'basis') break
       }
-      return outputs
+      return said
     }
   }
 }
@@ -111,19 +127,43 @@ async function runOne<P extends HookPoint>(
       ? { kind: 'block', code: 'gate_failed', reason: `The check "${name}" ${reason}, so the action was not allowed.` }
       : undefined
   }
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<'late'>((resolve) => {
-    if (timeLimitMs !== Infinity) timer = setTimeout(resolve, timeLimitMs, 'late')
-  })
   try {
-    const output = await Promise.race([hook.run(input, signal), late])
-    if (output === 'late') return failed('timeout')
+    const said = hook.run(input, signal)
+    const output = said instanceof Promise ? await within(said, timeLimitMs, signal) : said
+    if (output === LATE) return failed('timeout')
+    if (output === ABORTED)
+      return kind === 'gate' ? { kind: 'block', code: 'aborted', reason: 'The run was stopped. Nothing ran.' } : undefined
     const ms = performance.now() - start
     if (ms > SLOW_MS && timeLimitMs !== Infinity) report({ hook: name, point, problem: 'slow', ms })
     return kind === 'gate' ? output : undefined
   } catch (error) {
     return failed('threw', error)
-  } finally {
-    clearTimeout(timer)
   }
+}
+
+const LATE = Symbol('late')
+const ABORTED = Symbol('aborted')
+
+/** What `said` comes to, unless its time is over or the run is stopped first: a hook that hangs cannot hold either (design §3.6). */
+function within<T>(said: Promise<T>, limitMs: number, signal: AbortSignal): Promise<T | typeof LATE | typeof ABORTED> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      // a gate that listens to the signal says more than we could: it gets the rest of this tick and one more
+      setImmediate(end, ABORTED)
+    }
+    let timer: NodeJS.Timeout | undefined
+    const end = (value: T | typeof LATE | typeof ABORTED): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      resolve(value)
+    }
+    if (limitMs !== Infinity) timer = setTimeout(end, limitMs, LATE)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+    said.then(end, (error: unknown) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      reject(error instanceof Error ? error : new Error(String(error)))
+    })
+  })
 }

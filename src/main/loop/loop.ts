@@ -1,63 +1,88 @@
 // The loop (spec L1): ask the model, collect its message, run its calls, feed the results back, again, until it asks for nothing more.
 // It keeps nothing between runs: all it needs comes in as arguments, all that happens leaves through `emit`, and the stream function is all it
 // knows of a model. Read it from top to bottom.
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type AssistantMessage,
   type CallPart,
   callsOf,
+  type Fault,
   type Message,
-  type StopReason,
   type ToolMessage,
   type UserMessage
 } from '../../shared/message'
-import { appendText } from '../../shared/message'
-import type { ModelPhase, Progress, StopCause } from '../../shared/session'
-import type { ModelEvent, ModelRequest, StreamFn } from '../models/model'
+import type { ModelPhase, Progress, Spent, StopCause } from '../../shared/session'
+import type { ModelRequest, StreamFn } from '../models/model'
+import { collectAnswer, DEFAULT_RETRY, type RetryPolicy, waitBeforeRetry } from './answer'
 import { type HookInput, type HookPoint, type Hooks, isVerdict, type Verdict } from './hooks'
 import { runCall } from './pipeline'
 import type { TaskQueue } from './queue'
 import type { Registry } from './tool'
 
 export type LoopEvent =
-  | { readonly type: 'turn_start' | 'turn_end'; readonly turn: number }
+  | { readonly type: 'turn_start'; readonly turn: number }
+  | { readonly type: 'turn_end'; readonly turn: number; readonly spent: Spent }
   | { readonly type: 'message_start' }
   | { readonly type: 'message_phase'; readonly phase: ModelPhase }
   | { readonly type: 'message_update'; readonly part: 'text' | 'thinking'; readonly delta: string }
-  /** `user`: words of the person, taken from the inbox. */
-  | { readonly type: 'message_end'; readonly message: Message }
+  /** The request failed before its first word and is made again after `waitMs`, as attempt `attempt` of `attempts`. */
+  | { readonly type: 'retry'; readonly attempt: number; readonly attempts: number; readonly waitMs: number; readonly error: Fault }
+  | { readonly type: 'message_end'; readonly message: AssistantMessage }
   | { readonly type: 'tool_start'; readonly call: CallPart; readonly position: number }
   | { readonly type: 'tool_dispatch'; readonly callId: string }
   | { readonly type: 'tool_update'; readonly callId: string; readonly progress: Progress }
   | { readonly type: 'tool_end'; readonly result: ToolMessage }
   | { readonly type: 'tool_late'; readonly callId: string }
 
+/** What was said so far, as the model will see it. */
+export interface LoopContext {
+  add(message: Message): void
+  /** The request for what was added so far; valid for every provider (design §3.5). */
+  request(): ModelRequest
+  /** Whether a call of that id is in what the model sees. */
+  hasCall(id: string): boolean
+}
+
+/** An answer whose calls were not all done when its process ended, or when the person was still being asked. */
+export interface PendingCalls {
+  readonly answer: AssistantMessage
+  /** Results that are entries already: those of the first calls. */
+  readonly stored: number
+  /** Results that are known and have no entry yet, by call id. */
+  readonly known: ReadonlyMap<string, ToolMessage>
+}
+
 export interface LoopInput {
   readonly runId: string
   readonly model: string
   readonly stream: StreamFn
-  /** Everything up to the words that start this run; valid (design §3.5). */
-  readonly history: readonly Message[]
-  /** Makes the request for the messages so far: the context builder. */
-  buildRequest(messages: readonly Message[]): ModelRequest
+  readonly retry?: RetryPolicy
+  /** Holds everything up to the words that start this run; the loop adds what comes. */
+  readonly context: LoopContext
   readonly workspace: string
   readonly registry: Registry
   readonly hooks: Hooks
   readonly queue: TaskQueue
+  /** Calls that come before the first request. */
+  readonly pending?: PendingCalls
+  /** Number of the first turn; default 1. */
+  readonly firstTurn?: number
   readonly inbox: {
     /** Words that go into the next request; with `atEnd` also those that wait for the end of the run. */
-    take(turn: number, atEnd: boolean): readonly UserMessage[]
+    take(turn: number, atEnd: boolean): readonly UserMessage[] | Promise<readonly UserMessage[]>
   }
   readonly signal: AbortSignal
-  /** Must have stored what it was given when it returns. What it throws ends the run as an error. */
-  readonly emit: (event: LoopEvent) => void
+  /** A signal for one turn: aborts with the run, and when the person interrupts the turn (the run then goes on). Default: the run's. */
+  beginTurn?(turn: number): AbortSignal
+  /** What must be kept is stored when it returns, or when what it returns resolves. What it throws ends the run as an error. */
+  readonly emit: (event: LoopEvent) => void | Promise<void>
 }
 
 /** Runs until there is a reason to stop, and returns it. Never throws. */
 export async function runLoop(input: LoopInput): Promise<StopCause> {
   let cause: StopCause
   try {
-    cause =
-      (await stopAt(input, 'trace.start', { runId: input.runId, messages: input.history })) ?? (await runTurns(input, [...input.history]))
+    cause = (await stopAt(input, 'trace.start', { runId: input.runId })) ?? (await runTurns(input))
   } catch (error) {
     cause = input.signal.aborted ? { kind: 'aborted' } : failure('host_error', `Tau itself failed: ${messageOf(error)}`)
   }
@@ -65,138 +90,121 @@ export async function runLoop(input: LoopInput): Promise<StopCause> {
   return cause
 }
 
-async function runTurns(input: LoopInput, messages: Message[]): Promise<StopCause> {
-  const { runId, signal, emit } = input
-  for (let turn = 1; ; turn++) {
+async function runTurns(input: LoopInput): Promise<StopCause> {
+  const { runId, signal, emit, context } = input
+  const began = performance.now()
+  const used = { turns: 0, calls: 0, tokens: 0, cost: 0 }
+  const spent = (): Spent => ({ ...used, wallMs: Math.round(performance.now() - began) })
+  let { pending } = input
+  for (let turn = input.firstTurn ?? 1; ; turn++) {
     if (signal.aborted) return { kind: 'aborted' }
-    hear(input, messages, turn, false)
-    const early = await stopAt(input, 'turn.start', { runId, turn, messages })
+    if (!pending) await hear(input, turn, false)
+    const early = await stopAt(input, 'turn.start', { runId, turn, spent: spent() })
     if (early) return early
 
-    emit({ type: 'turn_start', turn })
-    const { answer, stop } = await askModel(input, messages, turn)
-    if (answer) {
-      messages.push(answer)
-      emit({ type: 'message_end', message: answer })
+    const turnSignal = input.beginTurn?.(turn) ?? signal
+    used.turns++
+    await emit({ type: 'turn_start', turn })
+    const { answer, stop } = pending ? { answer: pending.answer } : await askModel(input, turn, turnSignal)
+    if (answer && !pending) {
+      used.tokens += (answer.usage?.inputTokens ?? 0) + (answer.usage?.outputTokens ?? 0)
+      used.cost += answer.usage?.cost ?? 0
+      context.add(answer)
+      const held = emit({ type: 'message_end', message: answer })
+      if (held) await held
     }
-    const mayCall = answer && !stop && (answer.stopReason === 'calls' || answer.stopReason === 'length')
-    const batch = mayCall ? await runCalls(input, answer, turn) : { results: [] }
-    messages.push(...batch.results)
-    emit({ type: 'turn_end', turn })
+    const mayCall = answer && !stop && (answer.stopReason === 'calls' || answer.stopReason === 'length' || pending)
+    const batch = mayCall ? await runCalls(input, answer, turn, turnSignal, pending) : { results: [] }
+    pending = undefined
+    used.calls += batch.results.length
+    for (const result of batch.results) context.add(result)
+    await emit({ type: 'turn_end', turn, spent: spent() })
 
     if (isAborted(signal)) return { kind: 'aborted' }
+    if (turnSignal.aborted) continue // interrupted: what the person said comes next
     if (stop) return stop
     if (answer?.error) return failure(answer.error.code, answer.error.message)
     if (batch.stop) return batch.stop
-    const late = await stopAt(input, 'turn.end', { runId, turn, results: batch.results })
+    const late = await stopAt(input, 'turn.end', { runId, turn, results: batch.results, spent: spent() })
     if (late) return late
-    if (batch.results.length === 0 && !hear(input, messages, turn, true)) return { kind: 'natural' }
+    if (batch.results.length === 0 && !(await hear(input, turn + 1, true))) return { kind: 'natural' }
   }
 }
 
 /** Takes what the person said meanwhile into the conversation; false when there was nothing. */
-function hear(input: LoopInput, messages: Message[], turn: number, atEnd: boolean): boolean {
-  const words = input.inbox.take(turn, atEnd)
-  messages.push(...words)
+async function hear(input: LoopInput, turn: number, atEnd: boolean): Promise<boolean> {
+  const taken = input.inbox.take(turn, atEnd)
+  const words = taken instanceof Promise ? await taken : taken
+  for (const message of words) input.context.add(message)
   return words.length > 0
 }
 
-/** One request. Whatever the stream does (throw, hang after the abort, end without a word), a message comes back, unless a gate refused to ask. */
-async function askModel(
-  input: LoopInput,
-  messages: readonly Message[],
-  turn: number
-): Promise<{ answer?: AssistantMessage; stop?: StopCause }> {
-  const { runId, hooks, signal, emit } = input
-  let request = input.buildRequest(messages)
-  for (const output of await hooks.run('model.start', { runId, turn, request }, signal)) {
-    if (isVerdict(output)) return { stop: causeOf(output, 'model.start') }
+/** One answer, asked for again while it fails before its first word. None when a gate refused to ask. */
+async function askModel(input: LoopInput, turn: number, signal: AbortSignal): Promise<{ answer?: AssistantMessage; stop?: StopCause }> {
+  const { runId, hooks, emit, context, retry = DEFAULT_RETRY } = input
+  let request = context.request()
+  for (const { by, output } of await hooks.run('model.start', { runId, turn, request }, signal)) {
+    if (isVerdict(output)) return { stop: causeOf(output, by) }
     request = output
   }
-  emit({ type: 'message_start' })
-  const taken = new Set(messages.flatMap(callsOf).map((c) => c.id))
-  let answer = await collect(input, request, (n) => `call_${String(turn)}_${String(n)}`, taken)
-  for (const output of await hooks.run('model.end', { runId, turn, message: answer }, signal)) {
-    if (isVerdict(output)) return { answer, stop: causeOf(output, 'model.end') }
+  const began = performance.now()
+  const listened = hooks.has('model.delta')
+  let named = 0
+  const taken = new Set<string>()
+  const nameCall = (given: string | undefined): string => {
+    let id = given ?? ''
+    while (id === '' || taken.has(id) || context.hasCall(id)) id = `call_${String(turn)}_${String(++named)}`
+    taken.add(id)
+    return id
+  }
+  const delta = (part: 'text' | 'thinking', text: string): void | Promise<void> => {
+    const held = emit({ type: 'message_update', part, delta: text })
+    if (!listened) return held
+    return (async () => {
+      await held
+      await hooks.run('model.delta', { runId, part, delta: text }, signal)
+    })()
+  }
+  const phase = (value: ModelPhase): void => void emit({ type: 'message_phase', phase: value })
+  for (let attempt = 1; ; attempt++) {
+    await emit({ type: 'message_start' })
+    const { message, fault } = await collectAnswer({ stream: input.stream, request, model: input.model, signal, nameCall, phase, delta })
+    const waitMs = signal.aborted ? undefined : waitBeforeRetry(retry, attempt, fault, message.parts.length > 0)
+    if (waitMs === undefined || !fault) return endAnswer(input, turn, message, performance.now() - began)
+    await emit({
+      type: 'retry',
+      attempt: attempt + 1,
+      attempts: retry.attempts,
+      waitMs,
+      error: { code: fault.code, message: fault.message }
+    })
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+async function endAnswer(
+  { runId, hooks, signal }: LoopInput,
+  turn: number,
+  message: AssistantMessage,
+  ms: number
+): Promise<{ answer: AssistantMessage; stop?: StopCause }> {
+  let answer = message
+  for (const { by, output } of await hooks.run('model.end', { runId, turn, message, ms }, signal)) {
+    if (isVerdict(output)) return { answer, stop: causeOf(output, by) }
     answer = output
   }
   return { answer }
 }
 
-async function collect(
-  input: LoopInput,
-  request: ModelRequest,
-  nameCall: (n: number) => string,
-  taken: Set<string>
-): Promise<AssistantMessage> {
-  const { signal, emit, hooks, runId, model } = input
-  let parts: AssistantMessage['parts'] = []
-  let calls = 0
-  const end = (stopReason: StopReason, rest: Partial<AssistantMessage> = {}): AssistantMessage => ({
-    role: 'assistant',
-    parts,
-    model,
-    stopReason,
-    ...rest
-  })
-  try {
-    for await (const event of untilAborted(input.stream(request, signal), signal)) {
-      switch (event.type) {
-        case 'phase':
-          emit({ type: 'message_phase', phase: event.phase })
-          break
-        case 'text':
-        case 'thinking':
-          parts = appendText(parts, event.type, event.delta)
-          emit({ type: 'message_update', part: event.type, delta: event.delta })
-          if (hooks.has('model.delta')) await hooks.run('model.delta', { runId, part: event.type, delta: event.delta }, signal)
-          break
-        case 'call': {
-          const id = event.id !== undefined && event.id !== '' && !taken.has(event.id) ? event.id : freshId(nameCall, ++calls, taken)
-          taken.add(id)
-          parts = [...parts, { type: 'call', id, name: event.name, arguments: event.arguments }]
-          break
-        }
-        case 'end':
-          return finishAnswer(end, parts, event)
-        case 'error':
-          return end(signal.aborted ? 'aborted' : 'error', { error: { code: event.error.code, message: event.error.message } })
-      }
-    }
-    if (signal.aborted) return end('aborted', { error: ABORTED })
-    return end('error', { error: { code: 'incomplete_stream', message: 'The model stopped sending before its answer was complete.' } })
-  } catch (error) {
-    if (signal.aborted) return end('aborted', { error: ABORTED })
-    return end('error', { error: { code: 'model_threw', message: `The model adapter failed: ${messageOf(error)}` } })
-  }
-}
-
-function finishAnswer(
-  end: (stopReason: StopReason, rest?: Partial<AssistantMessage>) => AssistantMessage,
-  parts: AssistantMessage['parts'],
-  event: Extract<ModelEvent, { type: 'end' }>
-): AssistantMessage {
-  const wantsTools = parts.some((p) => p.type === 'call')
-  if (parts.length === 0) {
-    return end('error', {
-      usage: event.usage,
-      error: { code: 'empty_answer', message: 'The model ended its turn without saying anything.' }
-    })
-  }
-  // servers disagree on what they call a turn with calls: the calls decide, except after a cut
-  return end(event.stopReason === 'length' ? 'length' : wantsTools ? 'calls' : 'stop', { usage: event.usage })
-}
-
-function freshId(nameCall: (n: number) => string, from: number, taken: ReadonlySet<string>): string {
-  let n = from
-  while (taken.has(nameCall(n))) n++
-  return nameCall(n)
-}
-
 /** Runs the calls of one message side by side (the queue keeps effects apart). Results come back in call order, ends are emitted as they come. */
-async function runCalls(input: LoopInput, answer: AssistantMessage, turn: number): Promise<{ results: ToolMessage[]; stop?: StopCause }> {
-  const { runId, workspace, registry, hooks, queue, signal, emit } = input
-  const calls = callsOf(answer)
+async function runCalls(
+  input: LoopInput,
+  answer: AssistantMessage,
+  turn: number,
+  signal: AbortSignal,
+  pending: PendingCalls | undefined
+): Promise<{ results: ToolMessage[]; stop?: StopCause }> {
+  const { runId, workspace, registry, hooks, queue, emit } = input
   const scope = {
     runId,
     turn,
@@ -205,22 +213,22 @@ async function runCalls(input: LoopInput, answer: AssistantMessage, turn: number
     hooks,
     queue,
     signal,
-    dispatched: (callId: string) => {
-      emit({ type: 'tool_dispatch', callId })
-    },
+    dispatched: (callId: string) => emit({ type: 'tool_dispatch', callId }),
     progress: (callId: string, progress: Progress) => {
-      emit({ type: 'tool_update', callId, progress })
+      void emit({ type: 'tool_update', callId, progress })
       if (hooks.has('tool.update')) void hooks.run('tool.update', { callId, progress }, signal)
     },
-    late: (callId: string) => {
-      emit({ type: 'tool_late', callId })
-    }
+    late: (callId: string) => void emit({ type: 'tool_late', callId })
   }
-  for (const [position, call] of calls.entries()) emit({ type: 'tool_start', call, position })
+  const calls = callsOf(answer).map((call, position) => ({ call, position }))
+  const due = calls.slice(pending?.stored ?? 0)
+  for (const { call, position } of due) void emit({ type: 'tool_start', call, position })
   const ends = await Promise.all(
-    calls.map(async (call) => {
-      const end = answer.stopReason === 'length' ? { result: cutOff(call) } : await runCall(call, scope)
-      emit({ type: 'tool_end', result: end.result })
+    due.map(async ({ call }) => {
+      const known = pending?.known.get(call.id)
+      const end = known ? { result: known } : await runCall(call, scope, answer.stopReason === 'length')
+      const held = emit({ type: 'tool_end', result: end.result })
+      if (held) await held
       return end
     })
   )
@@ -229,55 +237,27 @@ async function runCalls(input: LoopInput, answer: AssistantMessage, turn: number
   return { results, ...(stop && { stop }) }
 }
 
-/** A call that the token limit cut may be cut anywhere, also where it still parses: it never runs (spec T4). */
-const cutOff = (call: CallPart): ToolMessage => ({
-  role: 'tool',
-  callId: call.id,
-  name: call.name,
-  code: 'cut_off',
-  text: 'Your message reached the token limit, so this call may be incomplete. Nothing ran. Send it again, shorter, or split it.',
-  durationMs: 0
-})
-
 async function stopAt<P extends HookPoint>(input: LoopInput, point: P, value: HookInput<P>): Promise<StopCause | undefined> {
-  for (const output of await input.hooks.run(point, value, input.signal))
-    if (isVerdict(output) && output.kind !== 'basis') return causeOf(output, point)
+  if (!input.hooks.has(point)) return undefined
+  for (const { by, output } of await input.hooks.run(point, value, input.signal))
+    if (isVerdict(output) && output.kind !== 'basis') return causeOf(output, by)
   return undefined
 }
 
-const causeOf = (verdict: Verdict, point: HookPoint): StopCause =>
-  verdict.kind === 'stop'
-    ? verdict.cause
-    : verdict.kind === 'block'
-      ? (verdict.stop ?? failure(verdict.code, verdict.reason))
-      : { kind: 'terminated', by: point }
-
-/** Events of a stream until the signal aborts, also when the stream does not listen to it. */
-async function* untilAborted(stream: AsyncIterable<ModelEvent>, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const events = stream[Symbol.asyncIterator]()
-  let wake: () => void = () => undefined
-  const aborted = new Promise<undefined>((resolve) => {
-    wake = () => {
-      resolve(undefined)
-    }
-  })
-  signal.addEventListener('abort', wake, { once: true })
-  if (signal.aborted) wake()
-  try {
-    for (;;) {
-      const next = await Promise.race([events.next(), aborted])
-      if (next === undefined || next.done === true) return
-      yield next.value
-    }
-  } finally {
-    signal.removeEventListener('abort', wake)
-    void events.return?.().then(undefined, () => undefined) // not awaited: a deaf stream may never return
+/** `by`: the hook that said so. */
+function causeOf(verdict: Verdict, by: string): StopCause {
+  switch (verdict.kind) {
+    case 'stop':
+      return verdict.cause
+    case 'block':
+      return verdict.stop ?? { kind: 'terminated', by, reason: verdict.reason }
+    case 'basis':
+      return { kind: 'terminated', by }
   }
 }
 
 /** A call, as the compiler would take the first look at a signal for its last. */
 const isAborted = (signal: AbortSignal): boolean => signal.aborted
 
-const ABORTED = { code: 'aborted', message: 'Stopped.' }
 const failure = (code: string, message: string): StopCause => ({ kind: 'error', error: { code, message } })
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error))

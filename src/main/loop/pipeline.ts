@@ -6,7 +6,7 @@
 import type { CallPart, ToolMessage } from '../../shared/message'
 import type { Progress, StopCause } from '../../shared/session'
 import { readArguments } from './arguments'
-import { type Hooks, isVerdict, type ReadyCall } from './hooks'
+import { type EndedCall, type Hooks, isVerdict, type ReadyCall } from './hooks'
 import type { TaskQueue } from './queue'
 import { DEFAULT_TIME_LIMIT_MS, type Registry, type ToolOutput } from './tool'
 
@@ -18,8 +18,8 @@ export interface PipelineScope {
   readonly hooks: Hooks
   readonly queue: TaskQueue
   readonly signal: AbortSignal
-  /** Called just before the effect; must have stored it when it returns (design §4, journal). */
-  dispatched(callId: string): void
+  /** Called just before the effect; it is stored when this returns, or when what it returns resolves (design §4, journal). */
+  dispatched(callId: string): void | Promise<void>
   progress(callId: string, progress: Progress): void
   /** A tool that ended after it was given up: said once, its result is dropped. */
   late(callId: string): void
@@ -35,17 +35,19 @@ const GRACE_MS = 100
 /** What one result may add to the context, whatever its tool returned. */
 const MAX_RESULT_CHARS = 100_000
 
-export async function runCall(call: CallPart, scope: PipelineScope): Promise<CallEnd> {
-  const refuse = (code: string, text: string, stop?: StopCause): CallEnd => ({
-    result: resultOf(call, code, text, 0),
-    ...(stop && { stop })
-  })
-  if (scope.signal.aborted) return refuse('aborted', 'The run was stopped before this call began. Nothing ran.')
+/** `cut`: the token limit cut the message that the call stands in, so it may be incomplete even where it parses: it never runs (spec T4). */
+export async function runCall(call: CallPart, scope: PipelineScope, cut: boolean): Promise<CallEnd> {
+  const refused = async (code: string, text: string, ready?: ReadyCall, stop?: StopCause): Promise<CallEnd> => {
+    const end = await finish(call, resultOf(call, code, text, 0), scope, ready)
+    return stop ? { ...end, stop } : end
+  }
+  if (scope.signal.aborted) return refused('aborted', 'The run was stopped before this call began. Nothing ran.')
+  if (cut) return refused('cut_off', CUT_OFF)
 
   const tool = scope.registry.find(call.name)
-  if (!tool) return refuse('unknown_tool', unknownTool(call.name, scope.registry.names))
+  if (!tool) return refused('unknown_tool', unknownTool(call.name, scope.registry.names))
   const read = readArguments(tool, call.arguments)
-  if (!read.ok) return refuse(read.code, read.reason)
+  if (!read.ok) return refused(read.code, read.reason)
 
   const ready: ReadyCall = {
     runId: scope.runId,
@@ -58,10 +60,10 @@ export async function runCall(call: CallPart, scope: PipelineScope): Promise<Cal
     workspace: scope.workspace
   }
   let basis: string | undefined
-  for (const output of await scope.hooks.run('tool.start', ready, scope.signal)) {
+  for (const { output } of await scope.hooks.run('tool.start', ready, scope.signal)) {
     if (output.kind === 'basis') basis = output.basis
-    else if (output.kind === 'block') return refuse(output.code, output.reason, output.stop)
-    else return refuse('blocked', 'The run was ended by a rule before this call. Nothing ran.', output.cause)
+    else if (output.kind === 'block') return refused(output.code, output.reason, ready, output.stop)
+    else return refused('blocked', 'The run was ended by a rule before this call. Nothing ran.', ready, output.cause)
   }
 
   let output: ToolOutput = { code: 'aborted', text: 'The run was stopped before this call began. Nothing ran.' }
@@ -75,8 +77,10 @@ export async function runCall(call: CallPart, scope: PipelineScope): Promise<Cal
     }
   }
   await scope.queue.add(scope.workspace, job, scope.signal)
-  return finish(ready, resultOf(call, output.code, limit(output.text), durationMs), scope)
+  return finish(call, resultOf(call, output.code, limit(output.text), durationMs), scope, ready)
 }
+
+const CUT_OFF = 'Your message reached the token limit, so this call may be incomplete. Nothing ran. Send it again, shorter, or split it.'
 
 /** Runs the handler within its time and ours: it may throw, hang or ignore the abort, and cannot hold the run (design §3.6). */
 async function execute(call: ReadyCall, basis: string | undefined, scope: PipelineScope): Promise<ToolOutput> {
@@ -88,7 +92,9 @@ async function execute(call: ReadyCall, basis: string | undefined, scope: Pipeli
   const given = new Promise<ToolOutput>((resolve) => {
     settle = resolve
   })
+  let verdict: ToolOutput | undefined
   const giveUp = (output: ToolOutput): void => {
+    verdict = output
     stop.abort()
     setTimeout(settle, GRACE_MS, output).unref()
   }
@@ -103,13 +109,14 @@ async function execute(call: ReadyCall, basis: string | undefined, scope: Pipeli
   }
   scope.signal.addEventListener('abort', onAbort, { once: true })
   try {
-    scope.dispatched(callId)
+    const kept = scope.dispatched(callId)
+    if (kept) await kept
     const progress = (value: Progress): void => {
       if (!over) scope.progress(callId, value)
     }
     const handler = Promise.resolve()
       .then(() => tool.execute(call.arguments, { workspace: call.workspace, signal: stop.signal, progress, basis }))
-      .catch((error: unknown) => (stop.signal.aborted ? given : { code: 'threw', text: `${tool.name} failed: ${reasonOf(error)}` }))
+      .catch((error: unknown) => verdict ?? { code: 'threw', text: `${tool.name} failed: ${reasonOf(error)}` })
     void handler.finally(() => {
       if (over) scope.late(callId)
     })
@@ -124,9 +131,12 @@ async function execute(call: ReadyCall, basis: string | undefined, scope: Pipeli
 }
 
 /** Lets `tool.end` rewrite the result or end the run. */
-async function finish(call: ReadyCall, result: ToolMessage, scope: PipelineScope): Promise<CallEnd> {
+async function finish(call: CallPart, result: ToolMessage, scope: PipelineScope, ready: ReadyCall | undefined): Promise<CallEnd> {
+  if (!scope.hooks.has('tool.end')) return { result }
+  const { runId, turn } = scope
+  const ended: EndedCall = { runId, turn, callId: call.id, name: call.name, raw: call.arguments, result, ...(ready && { ready }) }
   let end: CallEnd = { result }
-  for (const output of await scope.hooks.run('tool.end', { call, result }, scope.signal)) {
+  for (const { output } of await scope.hooks.run('tool.end', ended, scope.signal)) {
     if (!isVerdict(output)) end = { ...end, result: output }
     else if (output.kind === 'stop') end = { ...end, stop: output.cause }
     else if (output.kind === 'block') end = { ...end, result: { ...result, code: output.code, text: output.reason } }

@@ -22,6 +22,8 @@ export interface ModelRequest {
 /** `retryable`: the same request may succeed later, and nothing was shown or run yet. */
 export interface ModelFault extends Fault {
   readonly retryable: boolean
+  /** How long the server asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number
 }
 
 /**

@@ -1,26 +1,17 @@
 // One session: the only writer of its tree (design §3.2). It takes intents (prompt, stop, answer, go to …), starts runs, and stores and shows
-// what happens. Whatever it changes in memory, it has stored before.
-import type { Snapshot } from '../../shared/contract'
-import type { EventDraft, SessionEvent } from '../../shared/event'
-import { callsOf, type UserMessage } from '../../shared/message'
-import type { Answer, Entry, InboxItem, Run, RunState, Session, StopCause } from '../../shared/session'
-import { firstLine } from '../../shared/text'
-import { addEntry, emptyTree, entryOf, moveHead, type Tree } from '../../shared/tree'
-import { newId } from '../store/id'
-import { createApprovals } from './approvals'
+// what happens. This file is the list of what can be asked of a session; the work is in the files beside it.
+import type { Allowance, Page, RunReport, Snapshot, TreeNode } from '../../shared/contract'
+import type { SessionEvent } from '../../shared/event'
+import type { Answer, InboxItem, QueueMode, Session, SideBranch, SideEnding } from '../../shared/session'
+import { createBranches } from './branches'
+import { change, type Desk, isEntry } from './desk'
+import { createInbox, type Prompt } from './inbox'
 import { openLog } from './log'
-import { recoverRun } from './recovery'
-import { performRun } from './run'
-import { conflict, notFound, type Outcome, type SessionScope } from './scope'
+import { createApprovals } from './run/approvals'
+import { createRuns, type Runs } from './run/runs'
+import { conflict, done, notFound, type Outcome, type SessionScope } from './scope'
+import { olderPage, replayOf, runReports, snapshotOf, treeNodes } from './snapshot'
 
-interface Prompt {
-  readonly text: string
-  /** Made by who sends it: the same prompt sent twice counts once. */
-  readonly itemId: string
-  /** Where a branch begins (null: at the root); undefined follows the head. */
-  readonly parentId?: string | null | undefined
-  readonly kind?: InboxItem['kind'] | undefined
-}
 interface Accepted {
   readonly accepted: 'started' | 'queued' | 'known'
   readonly seq: number
@@ -29,348 +20,178 @@ interface Accepted {
 export interface SessionHandle {
   readonly info: Session
   snapshot(): Snapshot
+  older(before: string, limit: number): Outcome<Page>
+  tree(): TreeNode[]
+  runs(): RunReport[]
+  replay(runId: string): Outcome<Generator<SessionEvent>>
   watch(after: number, signal: AbortSignal): AsyncGenerator<SessionEvent>
-  prompt(prompt: Prompt): Outcome<Accepted>
-  retry(): Outcome<{ seq: number }>
+  /** Resolves when the words would survive a power cut; the run begins before that. */
+  prompt(prompt: Prompt): Promise<Outcome<Accepted>>
+  retry(more?: Allowance): Promise<Outcome<{ seq: number }>>
   /** False when nothing was running. */
   stop(): boolean
-  answer(approvalId: string, answer: Answer): Outcome<{ seq: number }>
-  withdraw(itemId: string): Outcome<{ text: string }>
-  goTo(entryId: string | null): Outcome<{ head: string | null }>
+  answer(approvalId: string, answer: Answer): Promise<Outcome<{ seq: number }>>
+  withdraw(itemId: string): Promise<Outcome<{ text: string }>>
+  edit(itemId: string, change: { text?: string | undefined; kind?: InboxItem['kind'] | undefined }): Promise<Outcome<InboxItem>>
+  move(itemId: string, before: string | null): Promise<Outcome<InboxItem>>
+  release(itemId?: string): Promise<Outcome<{ seq: number }>>
+  goTo(where: {
+    entryId: string | null
+    leaf?: boolean | undefined
+    summary?: boolean | undefined
+  }): Promise<Outcome<{ head: string | null }>>
+  label(entryId: string, label: string): Outcome<{ seq: number }>
+  beginSide(entryId: string | null | undefined, name: string): Outcome<SideBranch>
+  endSide(sideId: string, ending: SideEnding): Promise<Outcome<{ head: string | null }>>
   rename(title: string): Session
   archive(archived: boolean): Session
   setModel(model: string): Session
-  /** Resolves when no run is going on and everything about the last one is stored (spec L6). */
+  setQueueModes(steer: QueueMode | undefined, followUp: QueueMode | undefined): Session
+  /** Into the bin (a run is stopped), or out of it. */
+  bin(binned: boolean): Session
+  /** Tau ends: runs are stopped; one that waits for a person is left as it is, to be answered after the next start. */
+  leave(): Promise<void>
+  /** Resolves when no run is going on in this process and everything about the last one is stored (spec L6). */
   waitForIdle(): Promise<void>
 }
 
-type Add = (draft: EventDraft) => SessionEvent
-
-/** Opens a stored session; undefined when there is none of that id. */
+/** Opens a stored session; undefined when there is none of that id. Reads a few rows, however long the session is. */
 export function openSession(id: string, scope: SessionScope): SessionHandle | undefined {
   const { store } = scope
   const stored = store.sessions.find(id)
   if (!stored) return undefined
-  const { head, ...first } = stored
-  const log = openLog(store, id, scope.now)
-  let info: Session = first
-  let tree: Tree = store.sessions.entries(id).reduce(addEntry, emptyTree())
-  tree = moveHead(tree, head)
-  let active: { run: Run; stop: AbortController; done: Promise<void> } | undefined
-  let endIsMissing = false
-  const approvals = createApprovals({
-    sessionId: id,
-    store,
+  const { head, ...info } = stored
+  const log = openLog(store, id, scope.now, scope.storage)
+  const desk: Desk = {
+    id,
+    scope,
     log,
-    now: scope.now,
-    waiting: (is) => {
-      setRunState(is ? 'waiting' : 'running')
+    info,
+    head,
+    active: undefined,
+    endIsMissing: false,
+    context: undefined,
+    queue: undefined,
+    summing: undefined
+  }
+  const inbox = createInbox(desk)
+  const runs: Runs = createRuns(desk, {
+    approvals: createApprovals(desk),
+    takeWords: (turn, atEnd) => inbox.take(turn, atEnd),
+    releaseQueue: () => {
+      inbox.releaseQueue(runs)
     }
   })
 
-  // --- intents
+  /** Every intent first makes up for an end that could not be stored, and is acknowledged when the disk has it. */
+  async function kept<T>(intent: () => Outcome<T> | Promise<Outcome<T>>): Promise<Outcome<T>> {
+    runs.makeUp()
+    const outcome = await intent()
+    await store.flush()
+    return outcome
+  }
 
   function prompt(given: Prompt): Outcome<Accepted> {
-    makeUp()
-    const { parentId } = given
-    if (parentId !== undefined && parentId !== null && !entryOf(tree, parentId))
-      return notFound('There is no such message in this session.')
-    if (active && parentId !== undefined) return conflict('A run is going on. Stop it before you branch.')
-    const at = scope.now()
-    const { itemId, text, kind = 'follow-up' } = given
-    if (active) {
-      const item = { id: itemId, kind, text, at }
-      const isNew = log.commit((add) => store.inbox.add(id, item) && add({ type: 'queue', state: 'queued', item }), true)
+    const { parentId, itemId, text, kind = 'follow-up' } = given
+    if (parentId != null && !isEntry(desk, parentId)) return notFound('There is no such message in this session.')
+    if (desk.info.binnedAt !== undefined) return conflict('This session is in the bin. Restore it first.')
+    if (desk.active) {
+      const isNew = inbox.add(given)
+      if (isNew && kind === 'interrupt') runs.interrupt()
       return accepted(isNew ? 'queued' : 'known')
     }
-    const started = startWith(parentId === undefined ? tree.head : parentId, text, (run) => {
-      const isNew = store.inbox.add(id, { id: itemId, kind: 'prompt', text, at })
-      if (isNew) store.inbox.take(id, itemId, run.id, 1)
-      return isNew
-    })
+    const at = scope.now()
+    const started = runs.startWith(parentId === undefined ? desk.head : parentId, text, (run) =>
+      store.inbox.addTaken(id, { id: itemId, text, at }, run.id)
+    )
     return accepted(started ? 'started' : 'known')
   }
-
-  function retry(): Outcome<{ seq: number }> {
-    makeUp()
-    if (active) return conflict('A run is going on already.')
-    const from = retryFrom()
-    if (from === undefined) return conflict('There is nothing to answer: write a message.')
-    const run = newRun()
-    log.commit(
-      (add) => {
-        if (from !== tree.head) {
-          store.sessions.setHead(id, from)
-          add({ type: 'head', head: from })
-        }
-        begin(add, run)
-      },
-      true,
-      run.startedAt
-    )
-    tree = moveHead(tree, from)
-    start(run)
-    return { ok: true, value: { seq: log.lastSeq } }
-  }
-
-  function withdraw(itemId: string): Outcome<{ text: string }> {
-    const item = log.commit((add) => {
-      const found = store.inbox.withdraw(id, itemId)
-      if (found) add({ type: 'queue', state: 'withdrawn', item: found })
-      return found
-    })
-    return item ? { ok: true, value: { text: item.text } } : notFound('This message does not wait any more.')
-  }
-
-  function goTo(entryId: string | null): Outcome<{ head: string | null }> {
-    makeUp()
-    if (active) return conflict('A run is going on. Stop it first.')
-    if (entryId !== null && !entryOf(tree, entryId)) return notFound('There is no such message in this session.')
-    log.commit((add) => {
-      store.sessions.setHead(id, entryId)
-      add({ type: 'head', head: entryId })
-    })
-    tree = moveHead(tree, entryId)
-    return { ok: true, value: { head: entryId } }
-  }
-
-  // --- runs
-
-  /** Stores the person's words and begins a run with them; false, and nothing is stored, when `take` says that they are known. */
-  function startWith(parentId: string | null, text: string, take: (run: Run, add: Add) => boolean): boolean {
-    const run = newRun()
-    const entry = newEntry(parentId, text, run.startedAt)
-    const named = info.title === '' ? { ...info, title: firstLine(text, 60) } : info
-    const next = named.model === run.model ? named : { ...named, model: run.model }
-    const taken = log.commit(
-      (add) => {
-        if (!take(run, add)) return false
-        if (next !== info) {
-          store.sessions.rename(id, next.title)
-          store.sessions.setModel(id, next.model)
-          add({ type: 'session', session: next })
-        }
-        store.sessions.addEntry(entry)
-        add({ type: 'message_end', entry })
-        begin(add, run)
-        return true
-      },
-      true,
-      run.startedAt
-    )
-    if (!taken) return false
-    info = next
-    added(entry)
-    start(run)
-    return true
-  }
-
-  function newRun(): Run {
-    const model = info.model === '' ? scope.defaultModel() : info.model
-    return { id: newId(), sessionId: id, state: 'running', model, turn: 0, startedAt: scope.now() }
-  }
-
-  const newEntry = (parentId: string | null, text: string, at: number): Entry => ({
-    id: newId(),
-    sessionId: id,
-    parentId,
-    at,
-    type: 'message',
-    message: userMessage(text)
-  })
-
-  function begin(add: Add, run: Run): void {
-    const { seq } = add({ type: 'agent_start', runId: run.id, model: run.model })
-    store.runs.insert(run, seq)
-    store.sessions.setState(id, 'running')
-  }
-
-  function start(run: Run): void {
-    const stop = new AbortController()
-    const current = { run, stop, done: Promise.resolve() }
-    active = current
-    info = { ...info, state: 'running' }
-    scope.changed(info)
-    current.done = drive(run, stop).catch((error: unknown) => {
-      scope.failed('a run could not be ended', error)
-      log.drop()
-      active = undefined
-      endIsMissing = true
-      info = { ...info, state: 'failed' }
-      scope.changed(info)
-    })
-  }
-
-  /** Ends a run whose end could not be stored, before anything else happens in this session. Throws while there is still no room for it. */
-  function makeUp(): void {
-    if (!endIsMissing) return
-    const left = store.runs.open().filter((r) => r.run.sessionId === id)
-    const entries = log.commit((add) => left.flatMap((stored) => recoverRun(store, stored, scope.now(), add)), true)
-    for (const entry of entries) added(entry)
-    endIsMissing = false
-    info = { ...info, state: 'interrupted' }
-  }
-
-  async function drive(run: Run, stop: AbortController): Promise<void> {
-    const gates = [approvals.gate]
-    const cause = await performRun({ scope, run, workspace: info.workspace, log, stop, gates, tree: () => tree, added, takeWords })
-    const state = stateAfter(cause)
-    const at = scope.now()
-    log.commit(
-      (add) => {
-        for (const approval of store.runs.openApprovals(id)) {
-          store.runs.answer(approval.id, undefined, at)
-          add({ type: 'approval_answer', runId: run.id, approvalId: approval.id })
-        }
-        store.runs.end(run.id, state, cause, at)
-        store.sessions.setState(id, state)
-        add({ type: 'agent_end', runId: run.id, state, cause })
-      },
-      true,
-      at
-    )
-    info = { ...info, state }
-    active = undefined
-    scope.changed(info)
-    scope.ended({ ...run, state, cause, endedAt: at })
-    if (cause.kind === 'natural') releaseQueue()
-  }
-
-  /** Words that came between the loop's last look and the end of the run begin a run of their own. */
-  function releaseQueue(): void {
-    const [next] = store.inbox.waiting(id)
-    if (!next) return
-    startWith(tree.head, next.text, (run, add) => {
-      store.inbox.take(id, next.id, run.id, 1)
-      add({ type: 'queue', state: 'taken', item: next })
-      return true
-    })
-  }
-
-  /** One at a time: each gets its own answer (spec Q1). */
-  function takeWords(turn: number, atEnd: boolean): UserMessage[] {
-    const runId = active?.run.id ?? ''
-    const due = store.inbox.waiting(id).filter((i) => atEnd || i.kind === 'steer')
-    const next = due.find((i) => i.kind === 'steer') ?? due[0]
-    if (!next) return []
-    const entry = newEntry(tree.head, next.text, scope.now())
-    log.commit((add) => {
-      store.inbox.take(id, next.id, runId, turn)
-      add({ type: 'queue', runId, turn, state: 'taken', item: next })
-      store.sessions.addEntry(entry)
-      add({ type: 'message_end', runId, turn, entry })
-    }, true)
-    added(entry)
-    return [userMessage(next.text)]
-  }
-
-  /** The newest entry that a model can answer; a failed or broken-off answer below it stays as a sibling. Undefined: nothing to answer. */
-  function retryFrom(): string | undefined {
-    const last = tree.head === null ? undefined : entryOf(tree, tree.head)
-    if (!last) return undefined
-    if (last.message.role !== 'assistant') return last.id
-    const { stopReason } = last.message
-    const finished = (stopReason === 'stop' || stopReason === 'calls') && callsOf(last.message).length === 0
-    return finished ? undefined : (last.parentId ?? undefined)
-  }
-
-  // --- state
-
-  function added(entry: Entry): void {
-    tree = addEntry(tree, entry)
-    info = { ...info, updatedAt: entry.at }
-  }
-
-  function setRunState(state: RunState): void {
-    if (!active || info.state === state) return
-    const { run } = active
-    log.commit((add) => {
-      store.runs.setState(run.id, state)
-      store.sessions.setState(id, state)
-      add({ type: 'state', runId: run.id, state })
-    })
-    info = { ...info, state }
-    scope.changed(info)
-  }
-
-  function change(next: Session, write: () => void): Session {
-    log.commit((add) => {
-      write()
-      add({ type: 'session', session: next })
-    })
-    info = next
-    scope.changed(info)
-    return info
-  }
-
-  function snapshot(): Snapshot {
-    const latest = store.runs.latest(id)
-    const firstSeq = latest?.firstSeq ?? 1
-    return {
-      seq: log.lastSeq,
-      session: info,
-      entries: store.sessions.entries(id),
-      head: tree.head,
-      ...(latest && { run: latest.run }),
-      approvals: store.runs.openApprovals(id),
-      queue: store.inbox.waiting(id),
-      notices: latest ? store.events.notices(id, firstSeq) : [],
-      live: active ? store.events.after(id, firstSeq - 1, Number.MAX_SAFE_INTEGER) : []
-    }
-  }
-
-  const accepted = (how: Accepted['accepted']): Outcome<Accepted> => ({ ok: true, value: { accepted: how, seq: log.lastSeq } })
+  const accepted = (how: Accepted['accepted']): Outcome<Accepted> => done({ accepted: how, seq: log.lastSeq })
 
   return {
     get info() {
-      return info
+      return desk.info
     },
-    snapshot,
+    snapshot: () => snapshotOf(desk),
+    older: (before, limit) => {
+      const page = olderPage(desk, before, limit)
+      return page ? done(page) : notFound('There is no such message in this session.')
+    },
+    tree: () => treeNodes(desk),
+    runs: () => runReports(id, store.runs),
+    replay: (runId) => {
+      const events = replayOf(desk, runId)
+      return events ? done(events) : notFound('There is no such run in this session.')
+    },
     watch: log.watch,
-    prompt,
-    retry,
+    prompt: (given) => kept(() => prompt(given)),
+    retry: (more) => kept(() => runs.retry(more)),
     stop() {
-      active?.stop.abort()
-      return active !== undefined
+      desk.summing?.abort()
+      return runs.stop() || desk.summing !== undefined
     },
-    answer: (approvalId, answer) =>
-      approvals.answer(approvalId, answer)
-        ? { ok: true, value: { seq: log.lastSeq } }
-        : conflict('This question is not open any more: it was answered, or its run has ended.'),
-    withdraw,
-    goTo,
+    answer: (approvalId, answer) => kept(() => runs.answer(approvalId, answer)),
+    withdraw: (itemId) => kept(() => inbox.withdraw(itemId)),
+    edit: (itemId, next) =>
+      kept(() => {
+        const edited = inbox.edit(itemId, next)
+        if (edited.ok && next.kind === 'interrupt' && !edited.value.held) runs.interrupt()
+        return edited
+      }),
+    move: (itemId, before) => kept(() => inbox.move(itemId, before)),
+    release: (itemId) =>
+      kept(() => {
+        const released = inbox.release(itemId)
+        if (released.ok) inbox.releaseQueue(runs)
+        return released
+      }),
+    ...createBranchIntents(desk, kept),
     rename: (title) =>
-      change({ ...info, title }, () => {
+      change(desk, { ...desk.info, title }, () => {
         store.sessions.rename(id, title)
       }),
     archive: (archived) =>
-      change({ ...info, archived }, () => {
+      change(desk, { ...desk.info, archived }, () => {
         store.sessions.archive(id, archived)
       }),
     setModel: (model) =>
-      change({ ...info, model }, () => {
+      change(desk, { ...desk.info, model }, () => {
         store.sessions.setModel(id, model)
       }),
-    async waitForIdle() {
-      while (active) await active.done
-    }
+    setQueueModes: (steer = desk.info.steerMode, followUp = desk.info.followUpMode) =>
+      change(desk, { ...desk.info, steerMode: steer, followUpMode: followUp }, () => {
+        store.sessions.setQueueModes(id, steer, followUp)
+      }),
+    bin(binned) {
+      if (binned) runs.stop()
+      const { binnedAt, ...rest } = desk.info
+      const at = binned ? scope.now() : undefined
+      return change(desk, at === undefined ? rest : { ...rest, binnedAt: at }, () => {
+        store.sessions.bin(id, at)
+      })
+    },
+    async leave() {
+      desk.summing?.abort()
+      runs.leave()
+      await idle(desk)
+    },
+    waitForIdle: () => idle(desk)
   }
 }
 
-const userMessage = (text: string): UserMessage => ({ role: 'user', parts: [{ type: 'text', text }] })
-
-function stateAfter(cause: StopCause): RunState {
-  switch (cause.kind) {
-    case 'natural':
-    case 'terminated':
-      return 'completed'
-    case 'aborted':
-      return 'cancelled'
-    case 'interrupted':
-      return 'interrupted'
-    case 'budget':
-    case 'repetition':
-    case 'error':
-      return 'failed'
+function createBranchIntents(
+  desk: Desk,
+  kept: <T>(intent: () => Outcome<T> | Promise<Outcome<T>>) => Promise<Outcome<T>>
+): Pick<SessionHandle, 'goTo' | 'label' | 'beginSide' | 'endSide'> {
+  const branches = createBranches(desk)
+  return {
+    goTo: (where) => kept(() => branches.goTo(where)),
+    label: (entryId, name) => branches.label(entryId, name),
+    beginSide: (entryId, name) => branches.beginSide(entryId, name),
+    endSide: (sideId, ending) => kept(() => branches.endSide(sideId, ending))
   }
+}
+
+async function idle(desk: Desk): Promise<void> {
+  while (desk.active && !desk.active.parked) await desk.active.done
 }

@@ -1,7 +1,8 @@
-// All sessions of a data folder: opened when first asked for, each once.
-import type { Session } from '../../shared/session'
+// All sessions of a data folder: opened when first asked for, each once; made, forked, and deleted for good.
+import type { Entry, Session } from '../../shared/session'
 import { newId } from '../store/id'
-import type { SessionScope } from './scope'
+import { copiesOf } from './branches'
+import { conflict, done, notFound, type Outcome, type SessionScope } from './scope'
 import { openSession, type SessionHandle } from './session'
 
 interface NewSession {
@@ -11,37 +12,83 @@ interface NewSession {
 }
 export interface Sessions {
   /** Newest first. */
-  list(archived: boolean): Session[]
+  list(which: 'open' | 'archived' | 'binned'): Session[]
   create(from: NewSession): Session
+  /** A new session with the path to an entry; `branches`: and with all that leaves that path before its end. Names on nodes come along. */
+  fork(id: string, entryId: string, branches: boolean): Outcome<Session>
   /** Undefined when there is no such session. */
   get(id: string): SessionHandle | undefined
-  /** Stops every run and resolves when all of them are stored. */
+  /** Deletes a session of the bin for good. */
+  purge(id: string): Outcome<{ purged: boolean }>
+  /** Stops every run, but those that wait for a person, and resolves when all of them are stored. */
   close(): Promise<void>
 }
 
 export function createSessions(scope: SessionScope): Sessions {
   const { store } = scope
   const open = new Map<string, SessionHandle>()
+
+  function insert(from: NewSession & Pick<Session, 'forkedFrom'>): Session {
+    const at = scope.now()
+    const modes = { steerMode: 'one-at-a-time', followUpMode: 'one-at-a-time' } as const
+    const session: Session = { id: newId(), ...from, archived: false, ...modes, createdAt: at, updatedAt: at, state: 'ready' }
+    store.sessions.insert(session)
+    store.events.append(session.id, 1, at, { type: 'session', session })
+    return session
+  }
+
+  function fork(id: string, entryId: string, branches: boolean): Outcome<Session> {
+    const source = store.sessions.find(id)
+    if (!source) return notFound(`There is no session ${id}.`)
+    if (!store.entries.find(id, entryId)) return notFound('There is no such message in this session.')
+    const wanted = new Set(Array.from(store.entries.up(id, entryId), (e) => e.id))
+    const entries: Entry[] = []
+    for (const entry of store.entries.all(id)) {
+      if (branches && entry.parentId !== null && entry.parentId !== entryId && wanted.has(entry.parentId)) wanted.add(entry.id)
+      if (wanted.has(entry.id)) entries.push(entry)
+    }
+    const labels = store.sessions.labels(id)
+    const { title, workspace, model } = source
+    const session = store.write(() => {
+      const made = insert({ title, workspace, model, forkedFrom: { sessionId: id, entryId } })
+      const copies = copiesOf(entries, made.id, null, 0)
+      for (const [i, copy] of copies.entries()) {
+        store.entries.add(copy)
+        const { id: old } = entries[i] as Entry
+        if (labels[old] !== undefined) store.sessions.setLabel(made.id, copy.id, labels[old], copy.at)
+        if (old === entryId) store.sessions.setHead(made.id, copy.id)
+      }
+      return made
+    })
+    scope.changed(session)
+    return done(session)
+  }
+
   return {
-    list: (archived) => store.sessions.list(archived),
+    list: (which) => store.sessions.list(which),
     create(from) {
-      const at = scope.now()
-      const session: Session = { id: newId(), ...from, archived: false, createdAt: at, updatedAt: at, state: 'ready' }
-      store.write(() => {
-        store.sessions.insert(session)
-        store.events.append(session.id, at, { type: 'session', session })
-      })
+      const session = store.write(() => insert(from))
       scope.changed(session)
       return session
     },
+    fork,
     get(id) {
       const known = open.get(id) ?? openSession(id, scope)
       if (known) open.set(id, known)
       return known
     },
+    purge(id) {
+      const session = store.sessions.find(id)
+      if (!session) return notFound(`There is no session ${id}.`)
+      if (session.binnedAt === undefined) return conflict('Only a session in the bin can be deleted for good.')
+      open.delete(id)
+      store.write(() => {
+        store.sessions.purge(id)
+      })
+      return done({ purged: true })
+    },
     async close() {
-      for (const session of open.values()) session.stop()
-      await Promise.all([...open.values()].map((s) => s.waitForIdle()))
+      await Promise.all([...open.values()].map((s) => s.leave()))
     }
   }
 }

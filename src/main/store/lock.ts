@@ -6,17 +6,27 @@ import Database from 'better-sqlite3'
 import { StoreError } from './database'
 
 export interface Lock {
+  /** Adds to what others may read of the owner. */
+  readonly announce: (more: Pick<OwnerCard, 'socket' | 'token'>) => void
   release(): void
 }
-interface Owner {
+/** What stands in `owner.json`; only this account can read it. */
+export interface OwnerCard {
   readonly pid: number
   readonly host: string
   readonly since: string
+  /** Where the owner can be spoken to, and the token that it wants to hear. */
+  readonly socket?: string
+  readonly token?: string
 }
 
 /** Takes the folder for this process. Throws StoreError `in_use`, naming the owner, or `unwritable`. */
 export function lockFolder(folder: string, host: string): Lock {
-  const card = join(folder, 'owner.json')
+  const card = join(folder, CARD)
+  const since = new Date().toISOString()
+  const write = (more: Partial<OwnerCard>): void => {
+    writeFileSync(card, JSON.stringify({ pid: process.pid, host, since, ...more }), { mode: 0o600 })
+  }
   let db: Database.Database | undefined
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -24,12 +34,12 @@ export function lockFolder(folder: string, host: string): Lock {
     db.pragma('locking_mode = EXCLUSIVE')
     db.pragma('journal_mode = MEMORY') // no second file, and the lock is held from the first write on
     db.exec('create table if not exists owner (pid integer); delete from owner; insert into owner values (0)')
-    writeFileSync(card, JSON.stringify({ pid: process.pid, host, since: new Date().toISOString() }), { mode: 0o600 })
+    write({})
   } catch (error) {
     db?.close()
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
-      throw new StoreError('in_use', inUse(folder, ownerOf(card)), error)
+      throw new StoreError('in_use', inUse(folder, readOwner(folder)), error)
     throw new StoreError(
       'unwritable',
       `The data folder ${folder} cannot be written (${code || String(error)}). Choose another with --home DIR.`,
@@ -38,6 +48,7 @@ export function lockFolder(folder: string, host: string): Lock {
   }
   const held = db
   return {
+    announce: write,
     release: () => {
       rmSync(card, { force: true })
       held.close()
@@ -45,14 +56,17 @@ export function lockFolder(folder: string, host: string): Lock {
   }
 }
 
-function ownerOf(card: string): Owner | undefined {
+const CARD = 'owner.json'
+
+/** Who owns a data folder, as far as it says so. */
+export function readOwner(folder: string): OwnerCard | undefined {
   try {
-    return JSON.parse(readFileSync(card, 'utf8')) as Owner
+    return JSON.parse(readFileSync(join(folder, CARD), 'utf8')) as OwnerCard
   } catch {
     return undefined // the owner has not written it yet, or an older crash cut it: the message then names nobody
   }
 }
 
-const inUse = (folder: string, owner: Owner | undefined): string =>
+const inUse = (folder: string, owner: OwnerCard | undefined): string =>
   `Tau is already running on ${folder}${owner ? ` (${owner.host}, process ${String(owner.pid)}, since ${owner.since})` : ''}. ` +
   'Use that one, end it first, or choose another data folder with --home DIR.'

@@ -108,5 +108,83 @@ export const migrations: readonly string[] = [
     at integer not null,
     primary key (session_id, tool)
   ) strict, without rowid;
+  `,
+  // 2: side branches, labels, the bin, forks, queue order and held messages, imported files. An entry's or a result's text is stored once: the
+  // events `message_end`, `entry` and `tool_end` point to it.
+  `
+  alter table session add column binned_at integer;
+  alter table session add column forked_session text;
+  alter table session add column forked_entry text;
+  alter table session add column steer_mode text not null default 'one-at-a-time' check (steer_mode in ('one-at-a-time', 'all'));
+  alter table session add column follow_up_mode text not null default 'one-at-a-time' check (follow_up_mode in ('one-at-a-time', 'all'));
+
+  create index entry_parent on entry (session_id, parent_id);
+  -- what a session holds goes only with the session, and only from the bin
+  drop trigger entry_kept;
+  drop trigger event_kept;
+  create trigger entry_kept before delete on entry
+    when (select binned_at from session where id = old.session_id) is null
+    begin select raise(abort, 'entries are append-only'); end;
+  create trigger event_kept before delete on event
+    when (select binned_at from session where id = old.session_id) is null
+    begin select raise(abort, 'events are append-only'); end;
+
+  alter table run add column spent text;
+  -- the entry that the run's first answer follows
+  alter table run add column base text;
+  alter table call add column entry_id text;
+  alter table approval add column basis text;
+
+  create table inbox_2 (
+    id text not null,
+    session_id text not null references session (id),
+    kind text not null check (kind in ('prompt', 'steer', 'follow-up', 'interrupt')),
+    text text not null,
+    at integer not null,
+    position real not null,
+    state text not null check (state in ('queued', 'held', 'taken', 'withdrawn')),
+    -- where it is to be said: null follows the run, '' is the root
+    parent_id text,
+    taken_run text,
+    taken_turn integer,
+    primary key (session_id, id)
+  ) strict;
+  insert into inbox_2 (id, session_id, kind, text, at, position, state, taken_run, taken_turn)
+    select id, session_id, kind, text, at, at, state, taken_run, taken_turn from inbox;
+  drop table inbox;
+  alter table inbox_2 rename to inbox;
+  create index inbox_waiting on inbox (session_id, position) where state in ('queued', 'held');
+
+  create table label (
+    session_id text not null references session (id),
+    entry_id text not null references entry (id),
+    label text not null,
+    at integer not null,
+    primary key (session_id, entry_id)
+  ) strict, without rowid;
+
+  create table side (
+    id text primary key,
+    session_id text not null references session (id),
+    from_entry text references entry (id),
+    home text references entry (id),
+    name text not null,
+    started_at integer not null,
+    ended_at integer,
+    ending text check (ending in ('discard', 'keep', 'summary', 'insert'))
+  ) strict;
+  create index side_open on side (session_id) where ended_at is null;
+
+  -- lines of an imported session file, as they were: what has not changed is written back byte for byte
+  create table imported_line (
+    session_id text not null references session (id),
+    n integer not null,
+    -- null for the header and for what is no entry
+    entry_id text references entry (id),
+    foreign_id text,
+    line text not null,
+    primary key (session_id, n)
+  ) strict, without rowid;
+  create unique index imported_entry on imported_line (entry_id) where entry_id is not null;
   `
 ]

@@ -1,6 +1,5 @@
-// Sessions and the entries of their trees.
-import type { Message } from '../../shared/message'
-import type { Entry, RunState, Session } from '../../shared/session'
+// Sessions: their heads, modes, names on nodes, permissions, and the bin.
+import type { QueueMode, RunState, Session } from '../../shared/session'
 import type { Connection } from './database'
 
 interface StoredSession extends Session {
@@ -10,18 +9,23 @@ export interface SessionTable {
   insert(session: Session): void
   /** Undefined when there is no such session. */
   find(id: string): StoredSession | undefined
-  /** Newest first. */
-  list(archived: boolean): Session[]
+  /** Newest first: those of the bin, or those outside it, archived or not. */
+  list(which: 'open' | 'archived' | 'binned'): Session[]
   rename(id: string, title: string): void
   archive(id: string, archived: boolean): void
+  /** `at`: into the bin; undefined: out of it. */
+  bin(id: string, at: number | undefined): void
+  /** Deletes a session of the bin and all it holds. Throws when it is not in the bin. */
+  purge(id: string): void
   setModel(id: string, model: string): void
   setState(id: string, state: RunState): void
   setHead(id: string, head: string | null): void
-  /** Stores an entry and makes it the head. Throws when its parent is not stored in the same session. */
-  addEntry(entry: Entry): void
-  entry(sessionId: string, id: string): Entry | undefined
-  /** Every entry of a session in the order it was stored. */
-  entries(sessionId: string): Entry[]
+  /** Sets the time of the newest change. */
+  touch(id: string, at: number): void
+  setQueueModes(id: string, steer: QueueMode, followUp: QueueMode): void
+  /** Names on nodes, by entry id. */
+  labels(id: string): Record<string, string>
+  setLabel(id: string, entryId: string, label: string | null, at: number): void
   /** Tools that need no further answer in this session. */
   permissions(sessionId: string): string[]
   permit(sessionId: string, tool: string, at: number): void
@@ -37,56 +41,72 @@ interface SessionRow {
   head: string | null
   created_at: number
   updated_at: number
+  binned_at: number | null
+  forked_session: string | null
+  forked_entry: string | null
+  steer_mode: string
+  follow_up_mode: string
 }
-interface EntryRow {
-  id: string
-  session_id: string
-  parent_id: string | null
-  at: number
-  type: string
-  payload: string
-}
+
+/** Tables that belong to a session, children before parents. */
+const OWNED = ['imported_line', 'side', 'label', 'permission', 'inbox', 'approval', 'call', 'run', 'event', 'entry']
 
 export function sessionTable(db: Connection): SessionTable {
   const insert = db.prepare(
-    'insert into session (id, title, workspace, model, archived, state, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)'
+    `insert into session (id, title, workspace, model, archived, state, created_at, updated_at, forked_session, forked_entry, steer_mode, follow_up_mode)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
   )
   const find = db.prepare<[string], SessionRow>('select * from session where id = ?')
-  const list = db.prepare<[number], SessionRow>('select * from session where archived = ? order by updated_at desc, id desc')
+  const list = db.prepare<[number], SessionRow>(
+    'select * from session where archived = ? and binned_at is null order by updated_at desc, id desc'
+  )
+  const binned = db.prepare<[], SessionRow>('select * from session where binned_at is not null order by binned_at desc, id desc')
   const rename = db.prepare('update session set title = ? where id = ?')
   const archive = db.prepare('update session set archived = ? where id = ?')
+  const bin = db.prepare('update session set binned_at = ? where id = ?')
   const setModel = db.prepare('update session set model = ? where id = ?')
   const setState = db.prepare('update session set state = ? where id = ?')
   const setHead = db.prepare('update session set head = ? where id = ?')
-  const addEntry = db.prepare('insert into entry (id, session_id, parent_id, at, type, payload) values (?, ?, ?, ?, ?, ?)')
-  const advance = db.prepare('update session set head = ?, updated_at = ? where id = ?')
-  const entry = db.prepare<[string, string], EntryRow>('select * from entry where session_id = ? and id = ?')
-  const entries = db.prepare<[string], EntryRow>('select * from entry where session_id = ? order by n')
+  const touch = db.prepare('update session set updated_at = ? where id = ?')
+  const setModes = db.prepare('update session set steer_mode = ?, follow_up_mode = ? where id = ?')
+  const labels = db.prepare<[string], { entry_id: string; label: string }>('select entry_id, label from label where session_id = ?')
+  const setLabel = db.prepare('insert or replace into label (session_id, entry_id, label, at) values (?, ?, ?, ?)')
+  const dropLabel = db.prepare('delete from label where session_id = ? and entry_id = ?')
   const permissions = db.prepare<[string], { tool: string }>('select tool from permission where session_id = ? order by tool')
   const permit = db.prepare('insert or ignore into permission (session_id, tool, at) values (?, ?, ?)')
   return {
     insert: (s) => {
-      insert.run(s.id, s.title, s.workspace, s.model, s.archived ? 1 : 0, s.state, s.createdAt, s.updatedAt)
+      const { sessionId = null, entryId = null } = s.forkedFrom ?? {}
+      const first = [s.id, s.title, s.workspace, s.model, s.archived ? 1 : 0, s.state, s.createdAt, s.updatedAt]
+      insert.run(...first, sessionId, entryId, s.steerMode, s.followUpMode)
     },
     find: (id) => {
       const row = find.get(id)
       return row && { ...toSession(row), head: row.head }
     },
-    list: (archived) => list.all(archived ? 1 : 0).map(toSession),
+    list: (which) => (which === 'binned' ? binned.all() : list.all(which === 'archived' ? 1 : 0)).map(toSession),
     rename: (id, title) => void rename.run(title, id),
     archive: (id, archived) => void archive.run(archived ? 1 : 0, id),
+    bin: (id, at) => void bin.run(at ?? null, id),
+    purge: (id) => {
+      if (find.get(id)?.binned_at == null) throw new Error(`session ${id} is not in the bin`)
+      db.prepare('update session set head = null where id = ?').run(id)
+      for (const table of OWNED) {
+        const of = table === 'call' ? 'run_id in (select id from run where session_id = ?)' : 'session_id = ?'
+        db.prepare(`delete from ${table} where ${of}`).run(id)
+      }
+      db.prepare('delete from session where id = ?').run(id)
+    },
     setModel: (id, model) => void setModel.run(model, id),
     setState: (id, state) => void setState.run(state, id),
     setHead: (id, head) => void setHead.run(head, id),
-    addEntry: (e) => {
-      addEntry.run(e.id, e.sessionId, e.parentId, e.at, e.type, JSON.stringify(e.message))
-      advance.run(e.id, e.at, e.sessionId)
+    touch: (id, at) => void touch.run(at, id),
+    setQueueModes: (id, steer, followUp) => void setModes.run(steer, followUp, id),
+    labels: (id) => Object.fromEntries(labels.all(id).map((r) => [r.entry_id, r.label])),
+    setLabel: (id, entryId, label, at) => {
+      if (label === null) dropLabel.run(id, entryId)
+      else setLabel.run(id, entryId, label, at)
     },
-    entry: (sessionId, id) => {
-      const row = entry.get(sessionId, id)
-      return row && toEntry(row)
-    },
-    entries: (sessionId) => entries.all(sessionId).map(toEntry),
     permissions: (sessionId) => permissions.all(sessionId).map((r) => r.tool),
     permit: (sessionId, tool, at) => void permit.run(sessionId, tool, at)
   }
@@ -98,17 +118,12 @@ const toSession = (row: SessionRow): Session => ({
   workspace: row.workspace,
   model: row.model,
   archived: row.archived === 1,
+  ...(row.binned_at !== null && { binnedAt: row.binned_at }),
+  ...(row.forked_session !== null &&
+    row.forked_entry !== null && { forkedFrom: { sessionId: row.forked_session, entryId: row.forked_entry } }),
+  steerMode: row.steer_mode as QueueMode,
+  followUpMode: row.follow_up_mode as QueueMode,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   state: row.state as RunState
-})
-
-// Payloads were checked by their types when they were written; the only writer is this program (design §3.2).
-const toEntry = (row: EntryRow): Entry => ({
-  id: row.id,
-  sessionId: row.session_id,
-  parentId: row.parent_id,
-  at: row.at,
-  type: 'message',
-  message: JSON.parse(row.payload) as Message
 })

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { composeApp } from '../app/compose'
 import { endWith } from '../app/lifetime'
 import { homeFolder, version } from '../app/place'
+import { visitOwner } from '../app/visitor'
 import { startWebHost, type WebHost } from './server'
 
 const DEFAULT_PORT = 4517
@@ -24,22 +25,25 @@ const { values } = parseArgs({
 try {
   await serve()
 } catch (error) {
+  if (error instanceof Error && 'code' in error && error.code === 'in_use' && (await showRunning(homeFolder(values.home)))) process.exit(0)
   console.error(`tau: ${error instanceof Error ? error.message : String(error)}`)
   process.exit(3)
 }
 
 async function serve(): Promise<void> {
+  const home = homeFolder(values.home)
   const port = values.port === undefined ? undefined : Number(values.port)
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw new Error(`--port ${values.port ?? ''} is not a port (0 to 65535).`)
+  let host: WebHost | undefined
   const app = composeApp({
-    home: homeFolder(values.home),
+    show: () => (host ? { url: host.link() } : {}),
+    home,
     host: 'web',
     version,
     engineEntry: join(import.meta.dirname, 'engine.js'),
     ...(values.workspace !== undefined && { workspace: values.workspace })
   })
-  let host: WebHost | undefined
   const ready = (): string => {
     const link = host?.link() ?? ''
     console.log(`Tau is ready: ${link}`)
@@ -67,6 +71,17 @@ async function serve(): Promise<void> {
   const link = ready()
   if (values['no-open'] !== true && hasBrowser()) openInBrowser(link)
   if (process.stdin.isTTY) createInterface({ input: process.stdin }).on('line', ready) // Enter: another link, for another browser
+}
+
+/** Hands this start to the Tau that owns the folder; false when it does not answer. */
+async function showRunning(home: string): Promise<boolean> {
+  const visit = await visitOwner(home)
+  if (!visit) return false
+  const { url, host } = await visit.client.app.show()
+  visit.close()
+  console.log(url === undefined ? `Tau is running already (${host}).` : `Tau is running already: ${url}`)
+  if (url !== undefined && values['no-open'] !== true && hasBrowser()) openInBrowser(url)
+  return true
 }
 
 const hasBrowser = (): boolean =>

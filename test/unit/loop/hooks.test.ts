@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type AnyHook, createHooks, type HookReport } from '../../../src/main/loop/hooks'
 
 const signal = new AbortController().signal
-const input = { runId: 'r', turn: 1, messages: [] }
+const input = { runId: 'r', turn: 1, spent: { turns: 0, calls: 0, tokens: 0, cost: 0, wallMs: 0 } }
 const hook = (name: string, kind: 'gate' | 'observer', run: () => unknown, timeLimitMs?: number): AnyHook => ({
   point: 'turn.start',
   name,
@@ -20,7 +20,7 @@ describe('hooks', () => {
       hook('two', 'gate', () => ({ kind: 'block', code: 'no', reason: 'because' })),
       hook('three', 'observer', () => void seen.push('three'))
     ])
-    expect(await hooks.run('turn.start', input, signal)).toEqual([{ kind: 'block', code: 'no', reason: 'because' }])
+    expect(await hooks.run('turn.start', input, signal)).toEqual([{ by: 'two', output: { kind: 'block', code: 'no', reason: 'because' } }])
     expect(seen).toEqual(['one'])
   })
 
@@ -33,7 +33,7 @@ describe('hooks', () => {
     const hangs = (): Promise<void> => sleep(60_000, undefined, { ref: false })
     for (const run of [fails, hangs]) {
       const [verdict] = await createHooks([hook('g', 'gate', run, 20)], report).run('turn.start', input, signal)
-      expect(verdict).toMatchObject({ kind: 'block', code: 'gate_failed', reason: expect.stringContaining('"g"') as string })
+      expect(verdict?.output).toMatchObject({ kind: 'block', code: 'gate_failed', reason: expect.stringContaining('"g"') as string })
       expect(await createHooks([hook('o', 'observer', run, 20)], report).run('turn.start', input, signal)).toEqual([])
     }
     expect(reports.map((r) => r.problem)).toEqual(['threw', 'threw', 'timeout', 'timeout'])

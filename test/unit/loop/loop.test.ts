@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type AnyHook, createHooks, type Verdict } from '../../../src/main/loop/hooks'
-import { type LoopEvent, type LoopInput, runLoop } from '../../../src/main/loop/loop'
+import { type LoopContext, type LoopEvent, type LoopInput, runLoop } from '../../../src/main/loop/loop'
 import { createQueue } from '../../../src/main/loop/queue'
 import { createRegistry, type Tool } from '../../../src/main/loop/tool'
-import type { ModelEvent, ModelRequest, StreamFn } from '../../../src/main/models/model'
-import type { Message, UserMessage } from '../../../src/shared/message'
+import type { ModelEvent, ModelRequest, StreamFn, ToolSpec } from '../../../src/main/models/model'
+import { callsOf, type Message, textOf, type UserMessage } from '../../../src/shared/message'
 import type { StopCause } from '../../../src/shared/session'
 import { scripted } from '../../support/harness'
 
@@ -26,6 +26,16 @@ const nap =
     await sleep(ms, undefined, { signal })
     return { code: 'ok', text: 'rested' }
   }
+
+/** A context that sends everything it was told. */
+function plainContext(first: Message, tools: readonly ToolSpec[]): LoopContext {
+  const messages: Message[] = [first]
+  return {
+    add: (message) => void messages.push(message),
+    request: () => ({ system: '', messages, tools, maxOutputTokens: 100 }),
+    hasCall: (id) => messages.some((m) => callsOf(m).some((c) => c.id === id))
+  }
+}
 
 interface Ran {
   cause: StopCause
@@ -47,8 +57,8 @@ async function run(
       requests.push({ ...request, messages: [...request.messages] })
       return stream(request, signal)
     },
-    history: [user('go')],
-    buildRequest: (messages) => ({ system: '', messages, tools: registry.specs, maxOutputTokens: 100 }),
+    context: plainContext(user('go'), registry.specs),
+    retry: { attempts: 1, baseMs: 1, capMs: 1, longestMs: 1 },
     workspace: '/w',
     registry,
     hooks: createHooks(more.hookList ?? []),
@@ -174,8 +184,7 @@ describe('the loop', () => {
       [tool('peek', () => Promise.resolve({ code: 'ok', text: '' }))],
       { inbox: { take } }
     )
-    const words = (messages: readonly Message[] = []): string[] =>
-      messages.flatMap((m) => (m.role === 'user' ? m.parts.map((p) => p.text) : []))
+    const words = (messages: readonly Message[] = []): string[] => messages.flatMap((m) => (m.role === 'user' ? [textOf(m)] : []))
     expect(ran.requests.map((r) => words(r.messages))).toEqual([
       ['go', 'turn left'],
       ['go', 'turn left'],

@@ -34,6 +34,7 @@ describe('a real Ollama', () => {
         size: 487_000,
         contextLength: 5_000,
         tools: true,
+        vision: false,
         ready: true
       }
     ])

@@ -1,12 +1,16 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Tool, ToolOutput } from '../../../src/main/loop/tool'
+import { DEFAULT_BUDGET } from '../../../src/main/policy/budget'
 import type { StreamFn } from '../../../src/main/models/model'
 import type { SessionHandle } from '../../../src/main/session/session'
 import { callsOf, textOf } from '../../../src/shared/message'
 import { viewOf } from '../../../src/shared/snapshot'
 import { emptyView, fold, type SessionView } from '../../../src/shared/view'
 import { toArray } from '../../../src/shared/list'
+import { messageEntries } from '../../../src/shared/tree'
 import { eventsOf, type Harness, openHarness, say, scripted, waitFor } from '../../support/harness'
 
 const open: Harness[] = []
@@ -19,7 +23,7 @@ afterEach(async () => {
   for (const h of open.splice(0)) await h.close()
 })
 const pathOf = (session: SessionHandle): string[] =>
-  toArray(viewOf(session.snapshot()).tree.path).map(
+  messageEntries(toArray(viewOf(session.snapshot()).tree.path)).map(
     ({ message: m }) =>
       `${m.role}: ${textOf(m)}${callsOf(m)
         .map((c) => `→${c.name}`)
@@ -36,6 +40,13 @@ const plain = (view: SessionView): unknown =>
       tools: [...view.tools]
     })
   )
+
+/** A tool whose result is a new one each time. */
+function ticker(): Tool {
+  let n = 0
+  const execute = (): Promise<ToolOutput> => Promise.resolve({ code: 'ok', text: `tick ${String(++n)}` })
+  return { name: 'tick', description: 'ticks', label: 'readonly', replay: 'safe', parameters: z.object({}), execute }
+}
 
 const WRITE =
   'say: I write.\ncall: write_file {"path": "a.txt", "content": "new\\n"}\n---\nsay: Done: {{result}}\n--- after denied\nsay: Fine: {{result}}'
@@ -65,13 +76,13 @@ describe('a session', () => {
   it('numbers its events without gaps, and a snapshot at any moment plus the rest is what a watcher saw', async () => {
     const h = harness(WRITE)
     const session = h.session()
-    session.prompt({ text: 'write', itemId: 'one' })
+    void session.prompt({ text: 'write', itemId: 'one' })
     const { approval } = await waitFor(session, 'approval_request')
     const middle = session.snapshot()
     expect(plain(viewOf(middle))).toEqual(plain(watched(h, session)))
-    session.prompt({ text: 'later', itemId: 'two' })
+    void session.prompt({ text: 'later', itemId: 'two' })
     expect(plain(viewOf(session.snapshot()))).toEqual(plain(watched(h, session)))
-    session.answer(approval.id, { kind: 'allow', scope: 'once' })
+    void session.answer(approval.id, { kind: 'allow', scope: 'once' })
     await session.waitForIdle()
     const events = eventsOf(h.store, session)
     expect(events.map((e) => e.seq)).toEqual(events.map((_, i) => i + 1))
@@ -82,20 +93,20 @@ describe('a session', () => {
 
   it('takes the same prompt once, however often it is sent', async () => {
     const session = harness('say: hello').session()
-    session.prompt({ text: 'hi', itemId: 'same' })
-    expect(session.prompt({ text: 'hi', itemId: 'same' })).toMatchObject({ ok: true, value: { accepted: 'known' } })
+    void session.prompt({ text: 'hi', itemId: 'same' })
+    expect(await session.prompt({ text: 'hi', itemId: 'same' })).toMatchObject({ ok: true, value: { accepted: 'known' } })
     await session.waitForIdle()
-    expect(session.prompt({ text: 'hi', itemId: 'same' })).toMatchObject({ ok: true, value: { accepted: 'known' } })
+    expect(await session.prompt({ text: 'hi', itemId: 'same' })).toMatchObject({ ok: true, value: { accepted: 'known' } })
     expect(pathOf(session)).toEqual(['user: hi', 'assistant: hello'])
   })
 
   it('queues what is said during a run, gives it back on request, and takes the rest when the run would end', async () => {
     const h = harness('pause: 80ms\nsay: one\n---\nsay: two\n---\nsay: three')
     const session = h.session()
-    session.prompt({ text: 'first', itemId: '1' })
-    for (const n of ['2', '3', '4']) session.prompt({ text: `say ${n}`, itemId: n })
-    expect(session.withdraw('3')).toEqual({ ok: true, value: { text: 'say 3' } })
-    expect(session.withdraw('3')).toMatchObject({ ok: false, code: 'NOT_FOUND' })
+    void session.prompt({ text: 'first', itemId: '1' })
+    for (const n of ['2', '3', '4']) void session.prompt({ text: `say ${n}`, itemId: n })
+    expect(await session.withdraw('3')).toEqual({ ok: true, value: { text: 'say 3' } })
+    expect(await session.withdraw('3')).toMatchObject({ ok: false, code: 'NOT_FOUND' })
     await session.waitForIdle()
     expect(pathOf(session)).toEqual(['user: first', 'assistant: one', 'user: say 2', 'assistant: two', 'user: say 4', 'assistant: three'])
     expect(session.snapshot().queue).toEqual([])
@@ -106,14 +117,14 @@ describe('a session', () => {
     await say(session, 'one')
     const [root] = session.snapshot().entries
     const oldHead = session.snapshot().head
-    session.prompt({ text: 'two', itemId: 'b', parentId: root?.parentId ?? null })
+    void session.prompt({ text: 'two', itemId: 'b', parentId: root?.parentId ?? null })
     await session.waitForIdle()
     expect(pathOf(session)).toEqual(['user: two', 'assistant: answer to two'])
-    expect(session.goTo(oldHead)).toMatchObject({ ok: true })
+    expect(await session.goTo({ entryId: oldHead })).toMatchObject({ ok: true })
     expect(pathOf(session)).toEqual(['user: one', 'assistant: answer to one'])
-    expect(session.snapshot().entries).toHaveLength(4)
-    expect(session.goTo('nobody')).toMatchObject({ ok: false, code: 'NOT_FOUND' })
-    expect(session.prompt({ text: 'x', itemId: 'c', parentId: 'nobody' })).toMatchObject({ ok: false, code: 'NOT_FOUND' })
+    expect(session.tree()).toHaveLength(4)
+    expect(await session.goTo({ entryId: 'nobody' })).toMatchObject({ ok: false, code: 'NOT_FOUND' })
+    expect(await session.prompt({ text: 'x', itemId: 'c', parentId: 'nobody' })).toMatchObject({ ok: false, code: 'NOT_FOUND' })
   })
 
   it('tries a failed answer again beside the failed one', async () => {
@@ -122,16 +133,16 @@ describe('a session', () => {
     const session = harness(flaky).session()
     await say(session, 'hi')
     expect(session.info.state).toBe('failed')
-    expect(session.retry()).toMatchObject({ ok: true })
+    expect(await session.retry()).toMatchObject({ ok: true })
     await session.waitForIdle()
     expect(pathOf(session)).toEqual(['user: hi', 'assistant: Whole'])
-    expect(session.snapshot().entries).toHaveLength(3)
-    expect(session.retry()).toMatchObject({ ok: false, code: 'CONFLICT' })
+    expect(session.tree()).toHaveLength(3)
+    expect(await session.retry()).toMatchObject({ ok: false, code: 'CONFLICT' })
   })
 
   it('stops at once, keeps what was said, and goes on with the next prompt', async () => {
     const session = harness('say: Begun\nhang\n---\nsay: Next').session()
-    session.prompt({ text: 'hi', itemId: 'a' })
+    void session.prompt({ text: 'hi', itemId: 'a' })
     await waitFor(session, 'message_update')
     expect(session.stop()).toBe(true)
     await session.waitForIdle()
@@ -142,7 +153,7 @@ describe('a session', () => {
   })
 
   it('ends a run that goes on for too long, and says which budget it was', async () => {
-    const session = harness('repeat\ncall: list_dir {}', { budget: { turns: 5, wallMs: 1e9 } }).session()
+    const session = harness('repeat\ncall: tick {}', { tools: [ticker()], budget: { ...DEFAULT_BUDGET, turns: 5 } }).session()
     await say(session, 'run away')
     expect(session.snapshot().run).toMatchObject({ state: 'failed', cause: { kind: 'budget', budget: 'turns', limit: 5 }, turn: 5 })
   })
@@ -158,34 +169,61 @@ describe('a session', () => {
 })
 
 describe('a disk that is full', () => {
-  it('ends the run, refuses what cannot be kept, and goes on with everything in place when there is room again', async () => {
+  it('pauses the run, refuses what cannot be kept, and goes on by itself without a word lost when there is room again', async () => {
+    let full = false
+    const said: string[] = []
+    const beforeWrite = (): void => {
+      if (full) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+    }
+    const storage = { trouble: () => said.push('trouble'), well: () => said.push('well') }
+    const h = harness(`speed: 400\nsay: ${'word '.repeat(100)}end\ncall: tick {}\n---\nsay: Next.`, {
+      beforeWrite,
+      storage,
+      tools: [ticker()]
+    })
+    const session = h.session()
+    await session.prompt({ text: 'go', itemId: 'a' })
+    await waitFor(session, 'message_update')
+    full = true
+    await expect(session.prompt({ text: 'on', itemId: 'b' })).rejects.toThrow('disk is full')
+    await new Promise((resolve) => setTimeout(resolve, 800)) // the answer ends meanwhile; nothing of it can be kept
+    expect(session.info.state).toBe('running')
+    expect(said).toContain('trouble')
+    full = false
+    await session.waitForIdle()
+    expect(said.at(-1)).toBe('well')
+    expect(session.info.state).toBe('completed')
+    expect(pathOf(session)).toEqual(['user: go', `assistant: ${'word '.repeat(100)}end→tick`, 'tool: tick 1', 'assistant: Next.'])
+    expect(plain(viewOf(session.snapshot()))).toEqual(plain(watched(h, session)))
+    expect(h.store.runs.open()).toEqual([])
+  })
+
+  it('lets a run that waits for room be stopped, and makes up for its end', async () => {
     let full = false
     const beforeWrite = (): void => {
       if (full) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
     }
-    const h = harness(`speed: 200\nsay: ${'word '.repeat(400)}\n---\nsay: Next.`, { beforeWrite })
+    const failures: string[] = []
+    const h = harness('say: Half a thought\nhang\n---\nsay: Next.', { beforeWrite, failed: (what) => failures.push(what) })
     const session = h.session()
-    session.prompt({ text: 'go', itemId: 'a' })
-    const { delta } = await waitFor(session, 'message_update')
+    await session.prompt({ text: 'go', itemId: 'a' })
+    await waitFor(session, 'message_update')
     full = true
+    session.stop()
     await session.waitForIdle()
-    expect(session.info.state).toBe('failed')
-    expect(() => session.prompt({ text: 'on', itemId: 'b' })).toThrow('disk is full')
+    expect(failures).toEqual(['a run could not be ended'])
+    await expect(session.prompt({ text: 'on', itemId: 'b' })).rejects.toThrow('disk is full')
     full = false
-    expect(session.prompt({ text: 'on', itemId: 'b' })).toMatchObject({ ok: true, value: { accepted: 'started' } })
-    await session.waitForIdle()
-    const path = pathOf(session)
-    expect(path.map((line) => line.slice(0, 14))).toEqual(['user: go', 'assistant: wor', 'user: on', 'assistant: Nex'])
-    expect(path[1]).toContain(delta)
+    await say(session, 'on')
+    expect(pathOf(session)).toEqual(['user: go', 'assistant: Half a thought', 'user: on', 'assistant: Next.'])
     expect(plain(viewOf(session.snapshot()))).toEqual(plain(watched(h, session)))
-    expect(h.store.runs.open()).toEqual([])
   })
 })
 
 describe('an approval', () => {
   const asked = async (h: Harness): Promise<{ session: SessionHandle; id: string }> => {
     const session = h.session()
-    session.prompt({ text: 'write', itemId: 'w' })
+    void session.prompt({ text: 'write', itemId: 'w' })
     const { approval } = await waitFor(session, 'approval_request')
     expect(approval.preview).toMatchObject({
       kind: 'file',
@@ -201,8 +239,8 @@ describe('an approval', () => {
   it('lets the call run when it is given, once', async () => {
     const h = harness(WRITE)
     const { session, id } = await asked(h)
-    expect(session.answer(id, { kind: 'allow', scope: 'once' })).toMatchObject({ ok: true })
-    expect(session.answer(id, { kind: 'deny', reason: '' })).toMatchObject({ ok: false, code: 'CONFLICT' })
+    expect(await session.answer(id, { kind: 'allow', scope: 'once' })).toMatchObject({ ok: true })
+    expect(await session.answer(id, { kind: 'deny', reason: '' })).toMatchObject({ ok: false, code: 'CONFLICT' })
     await session.waitForIdle()
     expect(readFileSync(join(h.workspace, 'a.txt'), 'utf8')).toBe('new\n')
     expect(pathOf(session).at(-1)).toBe('assistant: Done: Created a.txt (4 bytes).')
@@ -211,7 +249,7 @@ describe('an approval', () => {
   it('that is denied stops the call, and the model reads why', async () => {
     const h = harness(WRITE)
     const { session, id } = await asked(h)
-    session.answer(id, { kind: 'deny', reason: 'Use b.txt.' })
+    void session.answer(id, { kind: 'deny', reason: 'Use b.txt.' })
     await session.waitForIdle()
     expect(existsSync(join(h.workspace, 'a.txt'))).toBe(false)
     expect(pathOf(session).at(-1)).toBe('assistant: Fine: The person did not allow this: Use b.txt. Nothing ran.')
@@ -220,12 +258,12 @@ describe('an approval', () => {
   it('for the session is not asked again in it, but in another one', async () => {
     const h = harness(`${WRITE}\n---\ncall: write_file {"path": "b.txt", "content": "b"}\n---\nsay: Both.`)
     const { session, id } = await asked(h)
-    session.answer(id, { kind: 'allow', scope: 'session' })
+    void session.answer(id, { kind: 'allow', scope: 'session' })
     await session.waitForIdle()
     await say(session, 'more')
     expect(existsSync(join(h.workspace, 'b.txt'))).toBe(true)
     const other = h.session()
-    other.prompt({ text: 'write', itemId: 'o' })
+    void other.prompt({ text: 'write', itemId: 'o' })
     await waitFor(other, 'approval_request')
   })
 
@@ -233,7 +271,7 @@ describe('an approval', () => {
     const h = harness(WRITE)
     const { session, id } = await asked(h)
     writeFileSync(join(h.workspace, 'a.txt'), 'theirs')
-    session.answer(id, { kind: 'allow', scope: 'once' })
+    void session.answer(id, { kind: 'allow', scope: 'once' })
     await session.waitForIdle()
     expect(readFileSync(join(h.workspace, 'a.txt'), 'utf8')).toBe('theirs')
     expect(pathOf(session)[2]).toContain('changed after the person was shown')
@@ -245,7 +283,7 @@ describe('an approval', () => {
     session.stop()
     await session.waitForIdle()
     expect(session.snapshot().approvals).toEqual([])
-    expect(session.answer(id, { kind: 'allow', scope: 'once' })).toMatchObject({ ok: false, code: 'CONFLICT' })
+    expect(await session.answer(id, { kind: 'allow', scope: 'once' })).toMatchObject({ ok: false, code: 'CONFLICT' })
     expect(existsSync(join(h.workspace, 'a.txt'))).toBe(false)
   })
 })

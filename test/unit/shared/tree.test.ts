@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toArray } from '../../../src/shared/list'
 import type { Entry } from '../../../src/shared/session'
-import { addEntry, emptyTree, entryOf, moveHead, newestLeaf, pathTo, siblingsOf, type Tree } from '../../../src/shared/tree'
+import { addEntry, emptyTree, entryOf, moveHead, pathTo, siblingsOf, type Tree, treeOf } from '../../../src/shared/tree'
 
 const entry = (id: string, parentId: string | null): Entry => ({
   id,
@@ -12,10 +12,12 @@ const entry = (id: string, parentId: string | null): Entry => ({
   type: 'message',
   message: { role: 'user', parts: [{ type: 'text', text: id }] }
 })
+/** As a person branches: the head goes to the parent first, and then follows. */
+const grown = (tree: Tree, e: Entry): Tree => addEntry(moveHead(tree, e.parentId), e)
 /** Each number picks the parent of the next entry among those that exist; 0 is the root. */
 const grow = (choices: readonly number[]): Tree =>
   choices.reduce(
-    (tree, choice, i) => addEntry(tree, entry(`e${String(i)}`, choice % (i + 1) === 0 ? null : `e${String((choice % (i + 1)) - 1)}`)),
+    (tree, choice, i) => grown(tree, entry(`e${String(i)}`, choice % (i + 1) === 0 ? null : `e${String((choice % (i + 1)) - 1)}`)),
     emptyTree()
   )
 const choices = fc.array(fc.nat(), { minLength: 1, maxLength: 40 })
@@ -46,7 +48,6 @@ describe('a tree of entries', () => {
               .filter((x) => x.parentId === e.parentId)
               .map((x) => x.id)
           )
-          expect(pathTo(tree, newestLeaf(tree, e.id)).map((x) => x.id)).toContain(e.id)
         }
       })
     )
@@ -56,17 +57,44 @@ describe('a tree of entries', () => {
     const old = grow([0, 1, 2])
     const left = addEntry(old, entry('left', 'e2'))
     const right = addEntry(old, entry('right', 'e2'))
+    expect([left.head, right.head]).toEqual(['left', 'right'])
     expect(toArray(old.path).map((e) => e.id)).toEqual(['e0', 'e1', 'e2'])
     expect(siblingsOf(left, 'left')).toEqual(['left'])
     expect(siblingsOf(right, 'right')).toEqual(['right'])
     expect(entryOf(old, 'left')).toBeUndefined()
-    expect(newestLeaf(old, 'e0')).toBe('e2')
   })
 
-  it('does not change when an entry comes twice or the head is unknown', () => {
+  it('lets the head follow an entry only when it was at its parent', () => {
+    const tree = addEntry(grow([0, 1, 2]), entry('aside', 'e0'))
+    expect(tree.head).toBe('e2')
+    expect(siblingsOf(tree, 'aside')).toEqual(['e1', 'aside'])
+  })
+
+  it('made of a part of a session knows its end of the path and who else is there', () => {
+    fc.assert(
+      fc.property(choices, fc.nat(), (shape, pick) => {
+        const whole = grow(shape)
+        const path = toArray(whole.path)
+        const from = pick % path.length
+        const beside = Object.fromEntries(
+          path.map((e) => [
+            e.parentId ?? '',
+            toArray(whole.entries)
+              .filter((x) => x.parentId === e.parentId)
+              .map((x) => x.id)
+          ])
+        )
+        const part = treeOf(path.slice(from), whole.head, beside)
+        expect(toArray(part.path)).toEqual(path.slice(from))
+        for (const e of path.slice(from)) expect(siblingsOf(part, e.id)).toEqual(siblingsOf(whole, e.id))
+      })
+    )
+  })
+
+  it('does not change when an entry comes twice; an unknown head has no path', () => {
     const tree = grow([0, 1])
     expect(addEntry(tree, entry('e1', 'e0'))).toBe(tree)
-    expect(moveHead(tree, 'nobody')).toBe(tree)
+    expect(toArray(moveHead(tree, 'nobody').path)).toEqual([])
     expect(toArray(moveHead(tree, null).path)).toEqual([])
   })
 })

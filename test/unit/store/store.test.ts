@@ -14,6 +14,8 @@ const session = (id: string): Session => ({
   workspace: '/w',
   model: 'm',
   archived: false,
+  steerMode: 'one-at-a-time',
+  followUpMode: 'one-at-a-time',
   createdAt: 1,
   updatedAt: 1,
   state: 'ready'
@@ -41,11 +43,11 @@ describe('the store', () => {
     const folder = freshFolder()
     const first = openStore(folder, 'test')
     first.sessions.insert(session('s'))
-    first.sessions.addEntry(entry('a', null))
-    first.sessions.addEntry(entry('b', 'a'))
+    first.entries.add(entry('a', null))
+    first.entries.add(entry('b', 'a'))
     first.close()
     const again = opened(folder)
-    expect(again.sessions.entries('s').map((e) => e.id)).toEqual(['a', 'b'])
+    expect([...again.entries.all('s')].map((e) => e.id)).toEqual(['a', 'b'])
     expect(again.sessions.find('s')?.head).toBe('b')
   })
 
@@ -53,25 +55,25 @@ describe('the store', () => {
     const store = opened(freshFolder())
     store.sessions.insert(session('s'))
     store.sessions.insert(session('other'))
-    store.sessions.addEntry(entry('a', null))
+    store.entries.add(entry('a', null))
     expect(() => {
-      store.sessions.addEntry(entry('x', 'nobody'))
+      store.entries.add(entry('x', 'nobody'))
     }).toThrow('FOREIGN KEY')
     expect(() => {
-      store.sessions.addEntry(entry('x', 'a', 'other'))
+      store.entries.add(entry('x', 'a', 'other'))
     }).toThrow('FOREIGN KEY')
     expect(() => {
-      store.sessions.addEntry(entry('x', 'x'))
+      store.entries.add(entry('x', 'x'))
     }).toThrow()
-    expect(store.sessions.entries('s')).toHaveLength(1)
+    expect(store.entries.count('s')).toBe(1)
   })
 
   it('refuses to change or delete entries and events, whoever asks', () => {
     const folder = freshFolder()
     const store = opened(folder)
     store.sessions.insert(session('s'))
-    store.sessions.addEntry(entry('a', null))
-    store.events.append('s', 3, { type: 'head', head: null })
+    store.entries.add(entry('a', null))
+    store.events.append('s', 1, 3, { type: 'head', head: null })
     const foreign = new Database(join(folder, 'tau.db'))
     for (const sql of ["update entry set payload = ''", 'delete from entry', "update event set payload = ''", 'delete from event'])
       expect(() => foreign.exec(sql), sql).toThrow('append-only')
@@ -81,7 +83,7 @@ describe('the store', () => {
   it('numbers events without gaps, also after a transaction that failed', () => {
     const store = opened(freshFolder())
     store.sessions.insert(session('s'))
-    const add = (): number => store.events.append('s', 1, { type: 'head', head: null }).seq
+    const add = (): number => store.events.append('s', store.events.lastSeq('s') + 1, 1, { type: 'head', head: null }).seq
     expect(add()).toBe(1)
     expect(() =>
       store.write(() => {
@@ -96,12 +98,12 @@ describe('the store', () => {
   it('stores all of a transaction or nothing', () => {
     const store = opened(freshFolder())
     expect(() =>
-      store.writeDurably(() => {
+      store.write(() => {
         store.sessions.insert(session('s'))
         throw new Error('no')
       })
     ).toThrow('no')
-    expect(store.sessions.list(false)).toEqual([])
+    expect(store.sessions.list('open')).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
 // Tau's messages as the body of /api/chat. Every request states its window and its limit: the server's defaults cut silently (spec C3; 4,096
 // tokens on machines without a graphics card, the oldest messages dropped without a sign).
 import type { ChatRequest as WireRequest, Message as WireMessage, ToolCall as WireCall } from 'ollama'
-import { callsOf, type CallPart, type Message, textOf, type ToolMessage } from '../../../shared/message'
+import { callsOf, type CallPart, type Message, textOf, type ToolMessage, type UserMessage } from '../../../shared/message'
 import type { ModelRequest, ToolSpec } from '../model'
 import { isObject, type Json, parseJson } from '../../../shared/json'
 
@@ -68,7 +68,7 @@ const toTool = (tool: ToolSpec): Json => ({
 function toolMessage(message: Message): ChatBody['messages'][number] {
   switch (message.role) {
     case 'user':
-      return { role: 'user', content: textOf(message) }
+      return userMessage(message)
     case 'tool':
       // both names: older templates read tool_name, newer ones the id
       return { role: 'tool', content: message.text, tool_name: message.name, tool_call_id: message.callId }
@@ -87,10 +87,16 @@ function toolMessage(message: Message): ChatBody['messages'][number] {
 
 /** For a model that knows no tools: what another model did before is told in words. */
 function plainMessage(message: Message): WireMessage {
-  if (message.role === 'user') return { role: 'user', content: textOf(message) }
+  if (message.role === 'user') return userMessage(message)
   if (message.role === 'tool') return { role: 'user', content: resultInWords(message) }
   const calls = callsOf(message).map((c) => `(used ${c.name} with ${c.arguments})`)
   return { role: 'assistant', content: [textOf(message), ...calls].filter((t) => t !== '').join('\n') }
+}
+
+function userMessage(message: UserMessage): WireMessage {
+  const images = message.parts.flatMap((p) => (p.type === 'image' ? [p.data] : []))
+  const content = message.parts.flatMap((p) => (p.type === 'text' ? [p.text] : [])).join('\n\n')
+  return { role: 'user', content, ...(images.length > 0 && { images }) }
 }
 
 const resultInWords = (message: ToolMessage): string => `Result of ${message.name}:\n${message.text}`

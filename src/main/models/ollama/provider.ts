@@ -113,6 +113,7 @@ export function windowOf(trained: number | undefined, limit: number): number {
 interface Details {
   readonly chat: boolean
   readonly tools: boolean
+  readonly vision: boolean
   readonly contextLength?: number
 }
 
@@ -127,6 +128,7 @@ function readDetails(shown: Json): Details {
     // servers before 0.6 do not say what a model can do: its template does
     chat: able ? able.includes('completion') : true,
     tools: able ? able.includes('tools') : abilitiesOf(stringIn(shown, 'template')?.replaceAll('.Tools', 'tools')).tools,
+    vision: able?.includes('vision') ?? false,
     ...(contextLength !== undefined && { contextLength })
   }
 }
@@ -136,6 +138,6 @@ function toInfo(tag: Json, shown: Result<Details>): ModelInfo {
   const size = numberIn(tag, 'size')
   const base = { id: `ollama:${name}`, name, source: 'ollama' as const, ...(size !== undefined && { size }) }
   if (!shown.ok) return { ...base, tools: false, ready: false, fault: { code: shown.error.code, message: shown.error.message } }
-  const { tools, contextLength } = shown.value
-  return { ...base, tools, ready: true, ...(contextLength !== undefined && { contextLength }) }
+  const { tools, vision, contextLength } = shown.value
+  return { ...base, tools, vision, ready: true, ...(contextLength !== undefined && { contextLength }) }
 }

@@ -6,14 +6,18 @@ import { pause } from './pause'
 
 const AFTER_CUT_MS = 400
 
+const isBinned = (session: Session): boolean => session.binnedAt !== undefined
+
 export class AppView {
   link = $state<LinkState>('connecting')
   app = $state.raw<AppState>()
   #all = $state.raw<readonly Session[]>([])
 
   /** Newest first. */
-  readonly sessions = $derived(this.#all.filter((s) => !s.archived).sort((a, b) => b.updatedAt - a.updatedAt))
-  readonly archived = $derived(this.#all.filter((s) => s.archived).sort((a, b) => b.updatedAt - a.updatedAt))
+  readonly sessions = $derived(this.#all.filter((s) => !s.archived && !isBinned(s)).sort((a, b) => b.updatedAt - a.updatedAt))
+  readonly archived = $derived(this.#all.filter((s) => s.archived && !isBinned(s)).sort((a, b) => b.updatedAt - a.updatedAt))
+  /** In the bin, the newest there first. */
+  readonly binned = $derived(this.#all.filter(isBinned).sort((a, b) => (b.binnedAt ?? 0) - (a.binnedAt ?? 0)))
 
   /** Follows the app until `signal` ends it. */
   async follow(api: Api, signal: AbortSignal): Promise<void> {
@@ -31,7 +35,7 @@ export class AppView {
     if (event.type === 'app') this.app = event.app
     else if (event.type === 'session') this.put([event.session])
     else {
-      this.#all = this.archived
+      this.#all = [...this.archived, ...this.binned]
       this.put(event.sessions)
     }
   }
@@ -45,6 +49,16 @@ export class AppView {
   /** Asks for the archived sessions, which the subscription may leave out. */
   async loadArchived(api: Api): Promise<void> {
     this.put(await api.sessions.list({ archived: true }, AGAIN))
+  }
+
+  /** Asks for those in the bin. */
+  async loadBinned(api: Api): Promise<void> {
+    this.put(await api.sessions.list({ binned: true }, AGAIN))
+  }
+
+  /** A session that was deleted for good. */
+  drop(id: string): void {
+    this.#all = this.#all.filter((s) => s.id !== id)
   }
 
   model(id: string): ModelInfo | undefined {

@@ -1,5 +1,5 @@
 // What the person wants, sent to the app. Each intent says in the window's language when it did not work; the view changes only by events.
-import type { Answer } from '../../../shared/session'
+import type { Answer, InboxItem } from '../../../shared/session'
 import { texts } from '../text/index.svelte'
 import { AGAIN, type Api, codeOf } from './api'
 import { newId } from './id'
@@ -12,9 +12,9 @@ export class Intents {
     this.api = api
   }
 
-  /** True when the app took the message. `itemId` stays the same when the same words are sent again. */
-  prompt = (sessionId: string, text: string, itemId: string): Promise<boolean> =>
-    this.#try(() => this.api.run.prompt({ sessionId, text, itemId }, AGAIN))
+  /** True when the app took the message. `itemId` stays the same when the same words are sent again; `kind` counts while a run is going on. */
+  prompt = (sessionId: string, text: string, itemId: string, kind: InboxItem['kind'] = 'follow-up'): Promise<boolean> =>
+    this.#try(() => this.api.run.prompt({ sessionId, text, itemId, kind }, AGAIN))
   /** Sends other words from the same point: a new branch beside the old message. */
   resend = (sessionId: string, text: string, parentId: string | null): Promise<boolean> =>
     this.#try(() => this.api.run.prompt({ sessionId, text, itemId: newId(), parentId }, AGAIN))
@@ -22,7 +22,18 @@ export class Intents {
   stop = (sessionId: string): Promise<boolean> => this.#try(() => this.api.run.stop({ sessionId }, AGAIN))
   answer = (sessionId: string, approvalId: string, answer: Answer): Promise<boolean> =>
     this.#try(() => this.api.run.answer({ sessionId, approvalId, answer }))
-  goTo = (sessionId: string, entryId: string | null): Promise<boolean> => this.#try(() => this.api.run.goTo({ sessionId, entryId }))
+  /** To the newest end below an entry. */
+  goTo = (sessionId: string, entryId: string | null): Promise<boolean> =>
+    this.#try(() => this.api.run.goTo({ sessionId, entryId, leaf: true }))
+  editQueued = (sessionId: string, itemId: string, change: { text?: string; kind?: InboxItem['kind'] }): Promise<boolean> =>
+    this.#try(() => this.api.queue.edit({ sessionId, itemId, ...change }))
+  /** Before another waiting message. */
+  moveQueued = (sessionId: string, itemId: string, before: string | null): Promise<boolean> =>
+    this.#try(() => this.api.queue.move({ sessionId, itemId, before }))
+  release = (sessionId: string): Promise<boolean> => this.#try(() => this.api.queue.release({ sessionId }))
+  bin = (sessionId: string): Promise<boolean> => this.#try(() => this.api.sessions.bin({ sessionId }))
+  restore = (sessionId: string): Promise<boolean> => this.#try(() => this.api.sessions.restore({ sessionId }))
+  purge = (sessionId: string): Promise<boolean> => this.#try(() => this.api.sessions.purge({ sessionId }))
   setModel = (sessionId: string, model: string): Promise<boolean> => this.#try(() => this.api.sessions.setModel({ sessionId, model }))
   rename = (sessionId: string, title: string): Promise<boolean> => this.#try(() => this.api.sessions.rename({ sessionId, title }))
   archive = (sessionId: string, archived: boolean): Promise<boolean> => this.#try(() => this.api.sessions.archive({ sessionId, archived }))
@@ -34,7 +45,7 @@ export class Intents {
   async withdraw(sessionId: string, itemId: string): Promise<string | undefined> {
     let text: string | undefined
     await this.#try(async () => {
-      text = (await this.api.run.withdraw({ sessionId, itemId })).text
+      text = (await this.api.queue.withdraw({ sessionId, itemId })).text
     })
     return text
   }

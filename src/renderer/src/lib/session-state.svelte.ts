@@ -1,11 +1,13 @@
 // One session as this window sees it: a snapshot, then every event after it, folded in order. A cut continues after the last event that was
 // seen; a gap is closed by a fresh snapshot while the old view stays on the screen (spec H5).
-import { viewOf } from '../../../shared/snapshot'
+import { viewOf, withOlder } from '../../../shared/snapshot'
 import { fold, type SessionView } from '../../../shared/view'
 import { AGAIN, type Api, codeOf } from './api'
 import { pause } from './pause'
 
 const AFTER_CUT_MS = 300
+/** Messages that one look back fetches. */
+const OLDER = 400
 const AFTER_GAP_MS = [0, 100, 500, 2_000]
 
 export class SessionFollower {
@@ -13,6 +15,9 @@ export class SessionFollower {
   view = $state.raw<SessionView>()
   /** The session does not exist (any more). */
   missing = $state(false)
+
+  /** Older messages are on their way. */
+  loadingOlder = $state(false)
 
   readonly sessionId: string
   readonly #api: Api
@@ -31,6 +36,24 @@ export class SessionFollower {
   close(): void {
     this.#stop.abort()
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+  }
+
+  /** Fetches what comes before the oldest known message; true when there may be more. */
+  async loadOlder(): Promise<void> {
+    const first = this.#newest?.tree.path.items[0]
+    if (!first || first.parentId === null || this.loadingOlder) return
+    this.loadingOlder = true
+    try {
+      const page = await this.#api.sessions.older(
+        { sessionId: this.sessionId, before: first.id, limit: OLDER },
+        { ...AGAIN, signal: this.#stop.signal }
+      )
+      if (this.#newest) this.#show(withOlder(this.#newest, page))
+    } catch {
+      // the button stays, to try again
+    } finally {
+      this.loadingOlder = false
+    }
   }
 
   async #follow(): Promise<void> {
@@ -66,8 +89,13 @@ export class SessionFollower {
         return 'gap'
       }
       if (event.seq > view.seq) this.#gaps = 0
-      view = fold(view, event)
+      view = fold(this.#newest ?? view, event)
       this.#show(view)
+      // the head went to a part of the tree that is not known here
+      if (event.type === 'head' && view.tree.head !== null && view.tree.path.length === 0) {
+        this.#newest = undefined
+        return 'gap'
+      }
     }
     return 'cut'
   }

@@ -46,6 +46,12 @@ export const en = {
     rename: 'Rename',
     renameField: 'Name of the session',
     archive: 'Archive',
+    remove: 'Move to the bin',
+    bin: 'Bin',
+    noneBinned: 'The bin is empty.',
+    takeBack: 'Take out',
+    purge: 'Delete for good',
+    purgeSure: (title: string) => `Delete "${title}" for good? This cannot be undone.`,
     restore: 'Restore',
     archived: 'Archived',
     noneArchived: 'Nothing is archived.',
@@ -55,6 +61,7 @@ export const en = {
     ready: 'Ready',
     running: 'Working',
     waiting: 'Waiting for your approval',
+    'needs-retry': 'Trying again soon',
     completed: 'Done',
     failed: 'Ended with an error',
     cancelled: 'Stopped',
@@ -125,6 +132,8 @@ export const en = {
     missing: 'This session does not exist (any more).',
     back: 'Back to the start page',
     loading: 'Opening the session…',
+    older: 'Show earlier messages',
+    loadingOlder: 'Reading…',
     blank: 'A new session',
     blankMore: 'Tau can read this folder and asks before it changes anything in it.',
     toEnd: 'Jump to the latest message',
@@ -132,7 +141,20 @@ export const en = {
     you: 'You',
     tau: 'Tau'
   },
+  storage: {
+    full: 'The disk is full. What runs waits, and goes on by itself when there is room; new messages cannot be kept.',
+    busy: 'Another program holds the database. What runs waits, and goes on by itself.',
+    failing: 'The disk reports a fault. What runs waits and tries again; look at the disk.',
+    'read-only': 'Nothing can be saved: the data folder is read-only. Earlier sessions can be read; new messages are not taken.'
+  },
   message: {
+    taken: (kind: string, turn: number) => `${kind} · heard in round ${String(turn)}`,
+    picture: 'Picture',
+    branchSummary: 'Summary of another branch',
+    compaction: 'Summary of what came before',
+    goThere: 'Go to that branch',
+    filesRead: 'Files read',
+    filesChanged: 'Files changed',
     edit: 'Edit and send again',
     editField: 'Your message',
     resend: 'Send',
@@ -163,7 +185,9 @@ export const en = {
     tool: (name: string) => `Using ${name}…`,
     asking: 'Waiting for your approval',
     turn: (turn: number) => `Round ${String(turn)}`,
-    working: 'Working…'
+    working: 'Working…',
+    retry: (attempt: number, attempts: number, seconds: number) =>
+      `The request failed. Trying again in ${String(seconds)} s (${String(attempt)} of ${String(attempts)})`
   },
   announce: {
     started: 'Tau is working on it.',
@@ -210,21 +234,33 @@ export const en = {
   composer: {
     label: 'Message to Tau',
     placeholder: 'Ask Tau…',
-    placeholderBusy: 'Add something for when this is done…',
+    placeholderBusy: 'Say something while this goes on…',
     send: 'Send',
-    queue: 'Send when this is done',
     stop: 'Stop',
     hint: 'Enter sends, Shift+Enter begins a new line',
-    hintBusy: 'Enter puts your message in the queue',
+    hintBusy: 'Enter: heard before the next step. Alt+Enter: when this is done',
     archived: 'This session is archived.',
+    binned: 'This session is in the bin.',
     restore: 'Restore it',
     noModel: 'This session has no model yet.',
     use: (name: string) => `Use ${name}`,
     offline: 'No connection right now. What you type is kept.',
     tooLong: 'This is too long to send (more than a million characters).',
     queueLabel: 'Waiting messages',
-    followUp: 'Next',
-    steer: 'Soon',
+    when: 'When it is to be heard',
+    kinds: { steer: 'Next step', 'follow-up': 'Afterwards', interrupt: 'Now' },
+    kindHints: {
+      steer: 'Heard before the next step; what runs now is finished first',
+      'follow-up': 'Send when this is done',
+      interrupt: 'Ends the present step at once; what is finished stays'
+    },
+    kindOf: (words: string) => `When "${words}" is to be heard`,
+    editQueued: 'Change the words',
+    keep: 'Keep',
+    sooner: 'Earlier',
+    held: (count: number) =>
+      n(count, { one: '# message is held back: its run had ended.', other: '# messages are held back: their run had ended.' }),
+    release: 'Let go',
     withdraw: 'Take back'
   },
   notices: { late_result: 'A tool finished after the run had ended; its result was not used.' } as Record<string, string>,
@@ -240,12 +276,18 @@ export const en = {
     terminated: (by: string) => `Ended by ${by}.`,
     budget: (name: string, limit: string) => `Stopped by a limit: ${name} (${limit}).`,
     repetition: 'Stopped: the model repeated itself without getting further.',
+    repeated: (tool: string, times: number) => `Stopped: ${tool} was called ${String(times)} times with the same result.`,
     details: 'Details'
   },
-  budgets: { turns: 'rounds', 'wall time': 'time', requests: 'requests', tokens: 'tokens', calls: 'tool calls', time: 'time' } as Record<
-    string,
-    string
-  >,
+  budgets: {
+    turns: 'rounds',
+    money: 'dollars',
+    'wall time': 'time',
+    requests: 'requests',
+    tokens: 'tokens',
+    calls: 'tool calls',
+    time: 'time'
+  } as Record<string, string>,
   faults: {
     unreachable: 'The model’s server does not answer. Is it running?',
     model_missing: 'This model is not installed (any more). Choose another one.',

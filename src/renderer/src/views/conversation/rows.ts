@@ -15,7 +15,13 @@ export type AnswerRow = {
 }
 /** The answer that is being written; it becomes the row with the same id, and keeps its elements. */
 export type DraftRow = { readonly kind: 'draft'; readonly id: string; readonly draft: Draft }
-export type Row = UserRow | AnswerRow
+/** A summary that stands for other messages. */
+export type SummaryRow = {
+  readonly kind: 'summary'
+  readonly id: string
+  readonly entry: Extract<Entry, { type: 'branch_summary' | 'compaction' }>
+}
+export type Row = UserRow | AnswerRow | SummaryRow
 
 export interface Rows {
   /** Rows for the virtual list; the array stays the same one as long as its rows do. */
@@ -51,6 +57,8 @@ export class RowMaker {
   }
 
   #add(entry: Entry): void {
+    if (entry.type === 'branch_summary' || entry.type === 'compaction') this.#rows.push({ kind: 'summary', id: entry.id, entry })
+    if (entry.type !== 'message') return
     const { message } = entry
     if (message.role === 'user') this.#rows.push({ kind: 'user', id: entry.id, entry, message })
     else if (message.role === 'assistant') this.#rows.push({ kind: 'answer', id: entry.id, entry, message, results: new Map() })

@@ -1,0 +1,64 @@
+// `tau tree`, `goto`, `label`, `fork`, `delete`: a session's tree, and moving about in it (spec S1).
+import type { TreeNode } from '../../shared/contract'
+import type { Client } from '../app/visitor'
+import { EXIT } from './failure'
+import { findEntry, findSession } from './find'
+import { inert } from './printer'
+import { text } from './text'
+
+const line = (words: string): void => void process.stdout.write(`${words}\n`)
+
+export async function printTree(client: Client, id: string, options: { json?: boolean }): Promise<number> {
+  const { id: sessionId } = await findSession(client, id)
+  const [nodes, { head }] = await Promise.all([client.sessions.tree({ sessionId }), client.sessions.open({ sessionId })])
+  if (options.json) for (const node of nodes) line(JSON.stringify(node))
+  else for (const { node, depth } of inLines(nodes)) line(drawn(node, depth, node.id === head))
+  return EXIT.ok
+}
+
+/** Depth first; what follows a message alone stands below it, only branches go in. */
+function* inLines(nodes: readonly TreeNode[]): Generator<{ node: TreeNode; depth: number }> {
+  const children = new Map<string | null, TreeNode[]>()
+  for (const node of nodes) children.set(node.parentId, [...(children.get(node.parentId) ?? []), node])
+  const stack = (children.get(null) ?? []).map((node) => ({ node, depth: 0 })).reverse()
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    yield next
+    const below = children.get(next.node.id) ?? []
+    const depth = next.depth + (below.length > 1 ? 1 : 0)
+    stack.push(...below.map((node) => ({ node, depth })).reverse())
+  }
+}
+
+const drawn = (node: TreeNode, depth: number, isHead: boolean): string =>
+  `${isHead ? '*' : ' '} ${node.id.slice(-8)}  ${'  '.repeat(depth)}${node.kind.padEnd(9)}  ${node.label === undefined ? '' : `[${inert(node.label)}] `}${inert(node.text)}`
+
+export async function goTo(client: Client, id: string, entry: string, options: { summary?: boolean }): Promise<number> {
+  const { id: sessionId } = await findSession(client, id)
+  const node = await findEntry(client, sessionId, entry)
+  const { head } = await client.run.goTo({ sessionId, entryId: node.id, ...(options.summary && { summary: true }) })
+  line(head ?? '')
+  return EXIT.ok
+}
+
+export async function label(client: Client, id: string, entry: string, name: string): Promise<number> {
+  const { id: sessionId } = await findSession(client, id)
+  await client.sessions.label({ sessionId, entryId: (await findEntry(client, sessionId, entry)).id, label: name })
+  return EXIT.ok
+}
+
+export async function fork(client: Client, id: string, entry: string, options: { branches?: boolean }): Promise<number> {
+  const { id: sessionId } = await findSession(client, id)
+  const node = await findEntry(client, sessionId, entry)
+  const made = await client.sessions.fork({ sessionId, entryId: node.id, branches: options.branches ?? false })
+  line(made.id)
+  return EXIT.ok
+}
+
+export async function remove(client: Client, id: string, options: { restore?: boolean; purge?: boolean }): Promise<number> {
+  const { id: sessionId } = await findSession(client, id)
+  if (options.restore) await client.sessions.restore({ sessionId })
+  else if (options.purge) await client.sessions.purge({ sessionId })
+  else await client.sessions.bin({ sessionId })
+  process.stderr.write(`${options.restore ? text.restoreSession : options.purge ? text.purge : text.remove}: ${sessionId}\n`)
+  return EXIT.ok
+}
