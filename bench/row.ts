@@ -32,6 +32,24 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
+/**
+ * Does two kinds of work in turns, each as often, beginning with the other one each time: what else the machine does meets both alike. Nothing is
+ * returned for a kind that is not there.
+ */
+export async function inTurns<A, B>(
+  runs: number,
+  ours: () => Promise<A>,
+  theirs: (() => Promise<B>) | undefined
+): Promise<{ ours: readonly A[]; theirs: readonly B[] }> {
+  const done = { ours: [] as A[], theirs: [] as B[] }
+  for (let run = 0; run < runs; run++) {
+    if (run % 2 === 0) done.ours.push(await ours())
+    if (theirs) done.theirs.push(await theirs())
+    if (run % 2 === 1) done.ours.push(await ours())
+  }
+  return done
+}
+
 export const round = (value: number, digits = 3): number => Number(value.toFixed(digits))
 
 /** A figure beside a peer's; null where the peer could not be measured. */
@@ -39,6 +57,9 @@ export function compare(name: string, unit: Figure['unit'], ours: number, theirs
   const ratio = theirs === null || theirs <= 0 ? null : round(ours / theirs, 2)
   return { name, value: round(ours), unit, peer: theirs === null ? null : round(theirs), ratio }
 }
+
+/** Null for an empty list: a peer that is not there. */
+export const medianOrNull = (values: readonly number[]): number | null => (values.length === 0 ? null : median(values))
 
 /** A module of `bench/peers`, which is not bundled; undefined, with the reason on standard error, where its packages could not be installed. */
 export async function loadPeer<T>(path: string): Promise<T | undefined> {

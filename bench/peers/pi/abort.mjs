@@ -1,4 +1,4 @@
-// The same work as bench/rows/abort.ts, done by Pi's agent. Null: not idle within a second and a half.
+// The same work as bench/rows/abort.ts, done by Pi's agent. Null: not idle within the time that is given.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentWith, call, result, scripted, text, tool } from './kit.mjs'
 
@@ -12,7 +12,7 @@ const handlers = {
   endless: () => new Promise(() => {})
 }
 
-export async function abort(kind) {
+export async function abort(kind, limitMs) {
   const agent = agentWith(
     [tool('work', handlers[kind])],
     scripted((n) => (n === 1 ? [call('work')] : [text('Done.')]))
@@ -21,6 +21,6 @@ export async function abort(kind) {
   await sleep(50)
   const start = performance.now()
   agent.abort()
-  const settled = await Promise.race([done.then(() => true), sleep(1_500, false)])
+  const settled = await Promise.race([done.then(() => true), sleep(limitMs, false)])
   return settled ? performance.now() - start : null
 }

@@ -1,4 +1,7 @@
 // Pi with a provider that plays a script: what its rows share. No network, no keys, no files outside the system's temporary folder.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Agent } from '@earendil-works/pi-agent-core'
 import { createAssistantMessageEventStream } from '@earendil-works/pi-ai'
 
@@ -67,6 +70,15 @@ async function play(stream, script, n, context, signal) {
   }
   const reason = blocks.some((b) => b.type === 'toolCall') ? 'toolUse' : 'stop'
   stream.push({ type: 'done', reason, message: message(blocks, reason) })
+}
+
+const folders = []
+process.once('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
+/** A fresh folder for a session. It goes when this process ends: Pi may still write into it for a while after a session was disposed. */
+export function freshFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'pi-bench-'))
+  folders.push(folder)
+  return folder
 }
 
 export const agentWith = (tools, streamFn) => new Agent({ initialState: { systemPrompt: 'You are a test.', model, tools }, streamFn })
