@@ -54,7 +54,7 @@ export const round = (value: number, digits = 3): number => Number(value.toFixed
 
 /** A figure beside a peer's; null where the peer could not be measured. */
 export function compare(name: string, unit: Figure['unit'], ours: number, theirs: number | null): Figure {
-  const ratio = theirs === null || theirs <= 0 ? null : round(ours / theirs, 2)
+  const ratio = theirs === null || theirs <= 0 ? null : round(ours / theirs, 4)
   return { name, value: round(ours), unit, peer: theirs === null ? null : round(theirs), ratio }
 }
 
