@@ -56,7 +56,9 @@ export const AppState = z.object({
   /** Whether a real Ollama answers, and where. */
   ollama: z.object({ reachable: z.boolean(), url: z.string() }),
   /** `read-only`: nothing can be stored at all. `full`, `busy`, `failing`: what runs waits until it can; `message` says what to do. */
-  storage: z.object({ state: z.enum(['ok', 'full', 'busy', 'failing', 'read-only']), message: z.string() })
+  storage: z.object({ state: z.enum(['ok', 'full', 'busy', 'failing', 'read-only']), message: z.string() }),
+  /** What happened to the data when it was opened: `salvaged`, `torn_tail`, `read_only`. */
+  notices: z.array(Fault)
 })
 
 /** The whole state comes first; after that only what changed. */
@@ -177,6 +179,10 @@ export const contract = {
     older: api.input(SessionId.extend({ before: z.string(), limit: z.number().int().min(1).max(2_000) })).output(Page),
     /** The whole tree without its words, in the order it was stored. */
     tree: api.input(SessionId).output(z.array(TreeNode)),
+    /** Messages of any session that contain the words, newest first. */
+    search: api
+      .input(z.object({ words: z.string().trim().min(1).max(1_000), limit: z.number().int().min(1).max(200).optional() }))
+      .output(z.array(TreeNode.extend({ sessionId: z.string() }))),
     /** Every run, oldest first, with its journal. */
     runs: api.input(SessionId).output(z.array(RunReport)),
     /** The stored events of one run, in order. */

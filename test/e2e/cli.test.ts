@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SessionEvent } from '../../src/shared/event'
-import { lockFolder } from '../../src/main/store/lock'
+import { lockFolder } from '../../src/main/store/open/lock'
 import { freshFolder } from '../support/harness'
 import { homeWithTinyModels, runCli } from '../support/host'
 

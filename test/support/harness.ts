@@ -8,6 +8,7 @@ import { createQueue } from '../../src/main/loop/queue'
 import { createRegistry, type Tool } from '../../src/main/loop/tool'
 import type { RetryPolicy } from '../../src/main/loop/answer'
 import type { SessionScope } from '../../src/main/session/scope'
+import type { NameRule } from '../../src/main/models/tool-names'
 import type { StreamFn } from '../../src/main/models/model'
 import { scriptedStream } from '../../src/main/models/scripted/model'
 import { parseScript } from '../../src/main/models/scripted/script'
@@ -51,6 +52,9 @@ export interface HarnessOptions {
   readonly failed?: SessionScope['failed']
   /** Tokens; default 100,000. */
   readonly window?: number
+  readonly vision?: boolean
+  readonly now?: () => number
+  readonly toolNames?: NameRule
   /** Asked before each write: throws as a full disk does. */
   readonly beforeWrite?: () => void
 }
@@ -69,10 +73,15 @@ export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Har
       openModel: (id) =>
         Promise.resolve({
           ok: true,
-          model: { info: { id, name: id, source: 'scripted', tools: true, ready: true }, contextWindow: options.window ?? 100_000, stream }
+          model: {
+            ...(options.toolNames && { toolNames: options.toolNames }),
+            info: { id, name: id, source: 'scripted', tools: true, ready: true, vision: options.vision ?? false },
+            contextWindow: options.window ?? 100_000,
+            stream
+          }
         }),
       defaultModel: () => 'scripted:test',
-      now: Date.now,
+      now: options.now ?? Date.now,
       report: options.report ?? (() => undefined),
       audit: options.audit ?? (() => undefined),
       storage: options.storage ?? { trouble: () => undefined, well: () => undefined },

@@ -46,9 +46,11 @@ export interface WebProcess {
   /** A client with that cookie, as a page is one. */
   connect(): Promise<{ api: Client; close: () => void }>
   end(signal?: NodeJS.Signals): Promise<number | null>
+  /** What it said when another one had the folder and was shown instead; it has ended then. */
+  readonly handedOver: string | undefined
 }
 
-export async function startWeb(options: { home: string; workspace?: string; args?: string[] }): Promise<WebProcess> {
+export async function startWeb(options: { home: string; workspace?: string; args?: string[]; mayHandOver?: boolean }): Promise<WebProcess> {
   const args = ['out/main/web.js', '--no-open', '--port=0', `--home=${options.home}`, ...(options.args ?? [])]
   if (options.workspace !== undefined) args.push(`--workspace=${options.workspace}`)
   const child = spawn(process.execPath, args, { env: cleanEnv({}), stdio: ['ignore', 'pipe', 'pipe'] })
@@ -60,8 +62,14 @@ export async function startWeb(options: { home: string; workspace?: string; args
       output += chunk
     })
   }
-  for (let waited = 0; links().length === 0; waited += 20) {
-    if (child.exitCode !== null || waited > 20_000) throw new Error(`the host did not start:\n${output}`)
+  const handed = (): boolean => options.mayHandOver === true && child.exitCode === 0 && output.includes('running already')
+  for (
+    let waited = 0;
+    !handed() && (links().length === 0 || (options.mayHandOver === true && !output.includes('Tau is ready')));
+    waited += 20
+  ) {
+    if ((child.exitCode !== null && !output.includes('running already')) || waited > 20_000)
+      throw new Error(`the host did not start:\n${output}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   const origin = new URL(links()[0] ?? '').origin
@@ -77,6 +85,7 @@ export async function startWeb(options: { home: string; workspace?: string; args
   return {
     child,
     origin,
+    handedOver: handed() ? output : undefined,
     link: () => links().at(-1) ?? '',
     output: () => output,
     enter,

@@ -35,7 +35,8 @@ const APP: AppState = {
   starter: { state: 'absent' },
   engine: { state: 'stopped' },
   ollama: { reachable: true, url: 'http://127.0.0.1:11434' },
-  storage: { state: 'ok', message: '' }
+  storage: { state: 'ok', message: '' },
+  notices: []
 }
 
 /** What a browser has and jsdom has not. */

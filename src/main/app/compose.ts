@@ -52,7 +52,8 @@ export function composeApp(config: AppConfig): App {
   const home = resolve(config.home)
   const store = openStore(home, config.host)
   const log = openLogFile(home)
-  const recovered = recoverRuns(store, Date.now)
+  const recovered = store.mode === 'read-write' ? recoverRuns(store, Date.now) : 0
+  for (const notice of store.notices) log.warn({ event: 'store', ...notice })
   log.info({ event: 'app_start', host: config.host, version: config.version, recovered })
 
   const workspace = resolve(config.workspace ?? join(homedir(), 'Tau'))
@@ -84,7 +85,8 @@ export function composeApp(config: AppConfig): App {
     starter: starter.state(),
     engine: engine.state(),
     ollama: { reachable: false, url: '' },
-    storage: WELL
+    storage: store.mode === 'read-only' ? storageTrouble({ code: 'SQLITE_READONLY' }, home) : WELL,
+    notices: store.notices.map(({ code, message }) => ({ code, message }))
   }
   const feed = createFeed(initial, () => store.sessions.list('open'))
   const sessions = createSessions({

@@ -7,6 +7,14 @@ const MAX_BYTES = 5_000_000
 
 /** `<home>/logs/tau.log`; the former one is kept beside it when it has grown large. In-process: pino's worker transports do not survive bundling. */
 export function openLogFile(home: string): Logger {
+  try {
+    return openFile(home)
+  } catch {
+    return pino({ level: 'silent' }) // where nothing can be written, nothing is logged
+  }
+}
+
+function openFile(home: string): Logger {
   const folder = join(home, 'logs')
   const file = join(folder, 'tau.log')
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -41,6 +41,7 @@ export function createRouter(core: Core) {
       open: os.sessions.open.handler(({ input }) => session(input.sessionId).snapshot()),
       older: os.sessions.older.handler(({ input }) => valueOf(session(input.sessionId).older(input.before, input.limit))),
       tree: os.sessions.tree.handler(({ input }) => session(input.sessionId).tree()),
+      search: os.sessions.search.handler(({ input }) => core.sessions.search(input.words, input.limit ?? 50)),
       runs: os.sessions.runs.handler(({ input }) => session(input.sessionId).runs()),
       replay: os.sessions.replay.handler(async function* ({ input }) {
         for (const event of valueOf(session(input.sessionId).replay(input.runId))) yield await Promise.resolve(event)

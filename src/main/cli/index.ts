@@ -17,7 +17,7 @@ import { listModels, listSessions, showSession } from './list'
 import { queue, steer } from './queue'
 import { answer, type ContinueOptions, goOn, printRuns, replay } from './runs'
 import { text } from './text'
-import { fork, goTo, label, printTree, remove } from './tree'
+import { fork, goTo, label, printTree, remove, search } from './tree'
 
 interface Common {
   readonly home?: string
@@ -39,6 +39,7 @@ async function withClient(options: Common, work: (client: Client) => Promise<num
 async function open(home: string): Promise<{ client: Client; close(): void | Promise<void> }> {
   try {
     const app = composeApp({ home, host: 'cli', version, engineEntry: join(import.meta.dirname, 'engine.js') })
+    for (const { message } of app.core.feed.state.notices) process.stderr.write(`${styleText('yellow', message)}\n`)
     return { client: createRouterClient(app.router), close: () => app.close() }
   } catch (error) {
     const inUse = error instanceof Error && 'code' in error && error.code === 'in_use'
@@ -171,6 +172,13 @@ program
   .addOption(json())
   .addOption(home())
   .action((id: string, options: Common & { json?: boolean }) => withClient(options, (client) => printTree(client, id, options)))
+program
+  .command('search')
+  .description(text.search)
+  .argument('<words>', text.searchWords)
+  .addOption(json())
+  .addOption(home())
+  .action((words: string, options: Common & { json?: boolean }) => withClient(options, (client) => search(client, words, options)))
 program
   .command('goto')
   .description(text.goto)

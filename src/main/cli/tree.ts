@@ -1,7 +1,7 @@
 // `tau tree`, `goto`, `label`, `fork`, `delete`: a session's tree, and moving about in it (spec S1).
 import type { TreeNode } from '../../shared/contract'
 import type { Client } from '../app/visitor'
-import { EXIT } from './failure'
+import { EXIT, Failure } from './failure'
 import { findEntry, findSession } from './find'
 import { inert } from './printer'
 import { text } from './text'
@@ -31,6 +31,15 @@ function* inLines(nodes: readonly TreeNode[]): Generator<{ node: TreeNode; depth
 
 const drawn = (node: TreeNode, depth: number, isHead: boolean): string =>
   `${isHead ? '*' : ' '} ${node.id.slice(-8)}  ${'  '.repeat(depth)}${node.kind.padEnd(9)}  ${node.label === undefined ? '' : `[${inert(node.label)}] `}${inert(node.text)}`
+
+export async function search(client: Client, words: string, options: { json?: boolean }): Promise<number> {
+  if (words.trim() === '') throw new Failure(EXIT.usage, text.empty)
+  const found = await client.sessions.search({ words })
+  if (options.json) for (const node of found) line(JSON.stringify(node))
+  else if (found.length === 0) line(text.nothingFound)
+  else for (const node of found) line(`${node.sessionId.slice(-8)}  ${node.id.slice(-8)}  ${node.kind.padEnd(9)}  ${inert(node.text)}`)
+  return EXIT.ok
+}
 
 export async function goTo(client: Client, id: string, entry: string, options: { summary?: boolean }): Promise<number> {
   const { id: sessionId } = await findSession(client, id)

@@ -1,4 +1,5 @@
 // All that the rest of Tau knows of a model: a function from a request to a stream of events (spec L4, M1).
+import type { NameRule } from './tool-names'
 import type { ModelInfo } from '../../shared/contract'
 import type { Fault, Message, Usage } from '../../shared/message'
 import type { ModelPhase } from '../../shared/session'
@@ -47,6 +48,8 @@ export type StreamFn = (request: ModelRequest, signal: AbortSignal) => AsyncIter
 export interface Model {
   readonly info: ModelInfo
   readonly contextWindow: number
+  /** Names of tools that it takes; missing: any. */
+  readonly toolNames?: NameRule
   readonly stream: StreamFn
 }
 

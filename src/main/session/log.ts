@@ -56,6 +56,9 @@ const RECENT = 512
 const isStorageFault = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^SQLITE_(FULL|IOERR|BUSY|READONLY|CANTOPEN)/.test(String(error.code))
 
+/** Another program holds the database. */
+export const isBusy = (error: unknown): boolean => error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+
 export function openLog(store: Store, sessionId: string, now: () => number, storage: StorageReport): EventLog {
   let lastSeq = store.events.lastSeq(sessionId)
   let news = Promise.withResolvers<undefined>()

@@ -3,10 +3,11 @@
 import type { Allowance, Page, RunReport, Snapshot, TreeNode } from '../../shared/contract'
 import type { SessionEvent } from '../../shared/event'
 import type { Answer, InboxItem, QueueMode, Session, SideBranch, SideEnding } from '../../shared/session'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createBranches } from './branches'
 import { change, type Desk, isEntry } from './desk'
 import { createInbox, type Prompt } from './inbox'
-import { openLog } from './log'
+import { isBusy, openLog } from './log'
 import { createApprovals } from './run/approvals'
 import { createRuns, type Runs } from './run/runs'
 import { conflict, done, notFound, type Outcome, type SessionScope } from './scope'
@@ -55,6 +56,10 @@ export interface SessionHandle {
   waitForIdle(): Promise<void>
 }
 
+/** How long an intent waits for a database that another program holds. */
+const BUSY_PATIENCE_MS = 90_000
+const BUSY_AGAIN_MS = 200
+
 /** Opens a stored session; undefined when there is none of that id. Reads a few rows, however long the session is. */
 export function openSession(id: string, scope: SessionScope): SessionHandle | undefined {
   const { store } = scope
@@ -85,10 +90,17 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
 
   /** Every intent first makes up for an end that could not be stored, and is acknowledged when the disk has it. */
   async function kept<T>(intent: () => Outcome<T> | Promise<Outcome<T>>): Promise<Outcome<T>> {
-    runs.makeUp()
-    const outcome = await intent()
-    await store.flush()
-    return outcome
+    for (const until = performance.now() + BUSY_PATIENCE_MS; ;) {
+      try {
+        runs.makeUp()
+        const outcome = await intent()
+        await store.flush()
+        return outcome
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > until) throw error
+        await sleep(BUSY_AGAIN_MS) // a backup program, say: it lets go of the database, and the words are here still
+      }
+    }
   }
 
   function prompt(given: Prompt): Outcome<Accepted> {

@@ -18,6 +18,8 @@ export interface Sessions {
   fork(id: string, entryId: string, branches: boolean): Outcome<Session>
   /** Undefined when there is no such session. */
   get(id: string): SessionHandle | undefined
+  /** Messages that contain the words, newest first; not of sessions in the bin. */
+  search(words: string, limit: number): ReturnType<SessionScope['store']['entries']['search']>
   /** Deletes a session of the bin for good. */
   purge(id: string): Outcome<{ purged: boolean }>
   /** Stops every run, but those that wait for a person, and resolves when all of them are stored. */
@@ -76,6 +78,10 @@ export function createSessions(scope: SessionScope): Sessions {
       const known = open.get(id) ?? openSession(id, scope)
       if (known) open.set(id, known)
       return known
+    },
+    search: (words, limit) => {
+      const binned = new Set(store.sessions.list('binned').map((s) => s.id))
+      return store.entries.search(words, limit).filter((found) => !binned.has(found.sessionId))
     },
     purge(id) {
       const session = store.sessions.find(id)

@@ -3,7 +3,7 @@
 import type { Page, RunReport, Snapshot, TreeNode } from '../../shared/contract'
 import type { SessionEvent } from '../../shared/event'
 import type { Entry } from '../../shared/session'
-import type { JournalCall, RunTable } from '../store/runs'
+import type { JournalCall, RunTable } from '../store/tables/runs'
 import type { Desk } from './desk'
 
 /** Entries of the path in a snapshot. */

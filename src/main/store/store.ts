@@ -1,15 +1,16 @@
 // Everything that is kept, behind plain functions. Only the session writes through it (design §3.2); `write` makes several of them one.
 import { join } from 'node:path'
-import { openDatabase } from './database'
-import { entryTable, type EntryTable } from './entries'
-import { eventTable, type EventTable } from './events'
-import { createFlush } from './flush'
-import { importedLineTable, type ImportedLineTable } from './imported-lines'
-import { inboxTable, type InboxTable } from './inbox'
-import { lockFolder, type OwnerCard } from './lock'
-import { runTable, type RunTable } from './runs'
-import { sessionTable, type SessionTable } from './sessions'
-import { sideTable, type SideTable } from './sides'
+import { type Connection, openDatabase, type StoreNotice } from './open/database'
+import { copyDatabase, isReadOnly } from './open/read-only'
+import { entryTable, type EntryTable } from './tables/entries'
+import { eventTable, type EventTable } from './tables/events'
+import { createFlush } from './open/flush'
+import { importedLineTable, type ImportedLineTable } from './tables/imported-lines'
+import { inboxTable, type InboxTable } from './tables/inbox'
+import { lockFolder, type OwnerCard } from './open/lock'
+import { runTable, type RunTable } from './tables/runs'
+import { sessionTable, type SessionTable } from './tables/sessions'
+import { sideTable, type SideTable } from './tables/sides'
 
 export interface Store {
   readonly sessions: SessionTable
@@ -19,6 +20,10 @@ export interface Store {
   readonly inbox: InboxTable
   readonly sides: SideTable
   readonly imported: ImportedLineTable
+  /** `read-only`: every write throws, with the code SQLITE_READONLY. */
+  readonly mode: 'read-write' | 'read-only'
+  /** What the person should know of how it was opened. */
+  readonly notices: readonly StoreNotice[]
   /** Runs `work` as one transaction: all of it is stored, or nothing. Nested calls join the outer one. */
   write<T>(work: () => T): T
   /** Resolves when what was written so far would survive a power cut (accepted words, dispatches, approvals, ends of runs). */
@@ -28,23 +33,23 @@ export interface Store {
   close(): void
 }
 
-/** Takes the data folder and opens its database. Throws StoreError with what to do. `host` names us to whoever comes second. */
+/**
+ * Takes the data folder and opens its database; one that cannot be written is opened to read. Throws StoreError with what to do. `host` names
+ * us to whoever comes second.
+ */
 export function openStore(folder: string, host: string): Store {
+  if (isReadOnly(folder)) return openToRead(folder)
   const lock = lockFolder(folder, host)
   try {
     const file = join(folder, 'tau.db')
-    const db = openDatabase(file)
+    const { db, notices } = openDatabase(file)
     const flush = createFlush(`${file}-wal`)
     // made once: better-sqlite3 builds several functions for every transaction that it wraps
     const transaction = db.transaction((work: () => unknown) => work())
     return {
-      sessions: sessionTable(db),
-      entries: entryTable(db),
-      events: eventTable(db),
-      runs: runTable(db),
-      inbox: inboxTable(db),
-      sides: sideTable(db),
-      imported: importedLineTable(db),
+      ...tables(db),
+      mode: 'read-write',
+      notices,
       write: <T>(work: () => T) => (db.inTransaction ? work() : (transaction.immediate(work) as T)),
       flush,
       announce: lock.announce,
@@ -59,3 +64,38 @@ export function openStore(folder: string, host: string): Store {
     throw error
   }
 }
+
+function openToRead(folder: string): Store {
+  const copy = copyDatabase(folder)
+  try {
+    const { db, notices } = openDatabase(copy.file)
+    const message = `${folder} is read-only: sessions can be read, and nothing can be saved. Choose another folder with --home to work.`
+    return {
+      ...tables(db),
+      mode: 'read-only',
+      notices: [...notices, { code: 'read_only', message }],
+      write: () => {
+        throw Object.assign(new Error(message), { code: 'SQLITE_READONLY' })
+      },
+      flush: () => Promise.resolve(),
+      announce: () => undefined,
+      close: () => {
+        db.close()
+        copy.remove()
+      }
+    }
+  } catch (error) {
+    copy.remove()
+    throw error
+  }
+}
+
+const tables = (db: Connection): Pick<Store, 'sessions' | 'entries' | 'events' | 'runs' | 'inbox' | 'sides' | 'imported'> => ({
+  sessions: sessionTable(db),
+  entries: entryTable(db),
+  events: eventTable(db),
+  runs: runTable(db),
+  inbox: inboxTable(db),
+  sides: sideTable(db),
+  imported: importedLineTable(db)
+})

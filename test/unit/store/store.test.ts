@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -128,24 +128,6 @@ describe('the data folder', () => {
     holder.kill('SIGKILL')
     await new Promise((resolve) => holder.once('exit', resolve))
     opened(folder)
-  })
-
-  it('with a damaged database is refused and left as it is', () => {
-    const folder = freshFolder()
-    const file = join(folder, 'tau.db')
-    writeFileSync(file, 'this is no database, but it is long enough to be read as one'.repeat(200))
-    copyFileSync(file, `${file}.copy`)
-    expect(() => openStore(folder, 'test')).toThrow('is damaged')
-    expect(() => openStore(folder, 'test')).toThrow('is damaged') // the lock was given back
-  })
-
-  it('of a newer Tau is refused', () => {
-    const folder = freshFolder()
-    openStore(folder, 'test').close()
-    const db = new Database(join(folder, 'tau.db'))
-    db.pragma('user_version = 99')
-    db.close()
-    expect(() => openStore(folder, 'test')).toThrow('newer Tau')
   })
 
   it('that cannot be written says so', () => {

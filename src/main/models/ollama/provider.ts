@@ -2,6 +2,7 @@
 import type { ModelInfo } from '../../../shared/contract'
 import { abilitiesOf } from '../../../shared/tool-text'
 import type { Provider } from '../model'
+import { PLAIN_NAMES } from '../tool-names'
 import { ollamaAddresses } from './address'
 import { createChat, sameModel } from './chat'
 import { classifyComplaint, createFault } from './errors'
@@ -99,7 +100,7 @@ export function createOllamaProvider({ env, windowLimit = 8_192 }: OllamaOptions
         connect: () => Promise.resolve(found),
         ...(info.size !== undefined && { size: info.size })
       })
-      return { ok: true, model: { info, contextWindow, stream } }
+      return { ok: true, model: { info, contextWindow, stream, toolNames: PLAIN_NAMES } }
     }
   }
 }

@@ -6,7 +6,7 @@ import type { Entry, StopCause } from '../../../shared/session'
 import type { PendingCalls } from '../../loop/loop'
 import type { Registry } from '../../loop/tool'
 import { newId } from '../../store/id'
-import type { JournalCall, StoredRun } from '../../store/runs'
+import type { JournalCall, StoredRun } from '../../store/tables/runs'
 import type { Store } from '../../store/store'
 
 const CAUSE: StopCause = { kind: 'interrupted' }

@@ -4,6 +4,7 @@ import type { StopCause } from '../../../shared/session'
 import { type AnyHook, createHooks } from '../../loop/hooks'
 import { type PendingCalls, runLoop } from '../../loop/loop'
 import { createRegistry } from '../../loop/tool'
+import { withProviderNames } from '../../models/tool-names'
 import type { Budget } from '../../policy/budget'
 import { type Context, contextAt, type ContextFrame } from '../context/context'
 import { systemPrompt } from '../context/system-prompt'
@@ -73,7 +74,7 @@ export async function performRun(from: RunScope): Promise<StopCause> {
   const cause = await runLoop({
     runId: run.id,
     model: run.model,
-    stream: model.stream,
+    stream: model.toolNames ? withProviderNames(model.stream, model.toolNames) : model.stream,
     ...(scope.retry && { retry: scope.retry }),
     context,
     workspace,

@@ -1,6 +1,6 @@
 // Sessions: their heads, modes, names on nodes, permissions, and the bin.
-import type { QueueMode, RunState, Session } from '../../shared/session'
-import type { Connection } from './database'
+import type { QueueMode, RunState, Session } from '../../../shared/session'
+import type { Connection } from '../open/database'
 
 interface StoredSession extends Session {
   readonly head: string | null

@@ -1,6 +1,6 @@
 // Side branches: where each began, where it returns to, how it ended.
-import type { SideBranch, SideEnding } from '../../shared/session'
-import type { Connection } from './database'
+import type { SideBranch, SideEnding } from '../../../shared/session'
+import type { Connection } from '../open/database'
 
 export interface SideTable {
   begin(sessionId: string, side: SideBranch): void

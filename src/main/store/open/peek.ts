@@ -4,12 +4,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { StoreError } from './database'
-import { entryTable } from './entries'
-import { eventTable } from './events'
-import { runTable } from './runs'
+import { entryTable } from '../tables/entries'
+import { eventTable } from '../tables/events'
+import { runTable } from '../tables/runs'
 import { migrations } from './schema'
-import { sessionTable } from './sessions'
-import type { Store } from './store'
+import { sessionTable } from '../tables/sessions'
+import type { Store } from '../store'
 
 export type Peek = Pick<Store, 'sessions' | 'entries' | 'events' | 'runs' | 'close'>
 

@@ -1,10 +1,10 @@
 // The event log of each session: numbered from 1 without gaps, append-only (spec H3, H4).
 //
 // What an entry or a result says is stored with it alone: `message_end`, `entry` and `tool_end` are kept as pointers and made whole when read.
-import type { EventDraft, SessionEvent } from '../../shared/event'
-import type { ToolMessage } from '../../shared/message'
-import type { Notice } from '../../shared/session'
-import type { Connection } from './database'
+import type { EventDraft, SessionEvent } from '../../../shared/event'
+import type { ToolMessage } from '../../../shared/message'
+import type { Notice } from '../../../shared/session'
+import type { Connection } from '../open/database'
 import { toEntry } from './entries'
 
 export interface EventTable {

@@ -1,9 +1,13 @@
 // The nodes of the sessions' trees (design §3.1): added, walked, never changed.
-import type { TreeNode } from '../../shared/contract'
-import { callsOf, type Message, textOf } from '../../shared/message'
-import type { Entry } from '../../shared/session'
-import type { Connection } from './database'
+import type { TreeNode } from '../../../shared/contract'
+import { callsOf, type Message, textOf } from '../../../shared/message'
+import type { Entry } from '../../../shared/session'
+import type { Connection } from '../open/database'
 
+/** A node and the session it is in. */
+interface TreeNodeIn extends TreeNode {
+  readonly sessionId: string
+}
 export interface EntryTable {
   /** Stores an entry; the session's head follows when it was at the parent. Throws when the parent is not stored in the same session. */
   add(entry: Entry): void
@@ -17,6 +21,8 @@ export interface EntryTable {
   /** Every entry of a session in the order it was stored, so parents before children. */
   all(sessionId: string): Generator<Entry>
   count(sessionId: string): number
+  /** Messages that contain the words, whatever their case (of Latin letters), newest first. */
+  search(words: string, limit: number): TreeNodeIn[]
   /** All nodes without their words, in the order they were stored. */
   nodes(sessionId: string): TreeNode[]
 }
@@ -43,6 +49,10 @@ export function entryTable(db: Connection): EntryTable {
   const after = db.prepare<[string, number, number], EntryRow>('select * from entry where session_id = ? and n > ? order by n limit ?')
   const children = db.prepare<[string, string | null], { id: string }>(
     'select id from entry where session_id = ? and parent_id is ? order by n'
+  )
+  // payloads are JSON, so the words are looked for as JSON has them
+  const search = db.prepare<[string, number], EntryRow>(
+    "select * from entry where type = 'message' and instr(lower(payload), lower(?)) > 0 order by n desc limit ?"
   )
   const count = db.prepare<[string], { count: number }>('select count(*) as count from entry where session_id = ?')
 
@@ -98,6 +108,8 @@ export function entryTable(db: Connection): EntryTable {
     *all(sessionId) {
       for (const row of rows(sessionId)) yield toEntry(row)
     },
+    search: (words, limit) =>
+      search.all(JSON.stringify(words).slice(1, -1), limit).map((row) => ({ ...toNode(toEntry(row)), sessionId: row.session_id })),
     count: (sessionId) => count.get(sessionId)?.count ?? 0,
     nodes: (sessionId) => Array.from(rows(sessionId), (row) => toNode(toEntry(row)))
   }

@@ -1,5 +1,5 @@
 // Lines of imported session files, as they were.
-import type { Connection } from './database'
+import type { Connection } from '../open/database'
 
 interface ImportedLine {
   readonly n: number
