@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { recoverRuns } from '../../../../src/main/session/run/recovery'
 import { freshFolder } from '../../../support/harness'
-import { bytesOf, closeAll, databaseOf, entry, expectSound, filled, hashOf, keptIn, leftBehind, opened, run } from './support'
+import { bytesOf, closeAll, databaseOf, entry, expectSound, filled, first, hashOf, keptIn, leftBehind, opened, run } from './support'
 
 afterEach(closeAll)
 
@@ -188,13 +188,14 @@ describe('a damaged database', () => {
   })
 
   it('of the first schema gives what it had', () => {
-    const folder = filled(3)
-    change(
-      folder,
-      'drop table side; drop table label; drop table imported_line; alter table run drop column base; alter table call drop column entry_id'
-    )
+    const folder = first()
     breakAnIndex(folder)
-    expect(opened(folder).entries.count('a')).toBe(3)
+    const store = opened(folder)
+    expect(store.sessions.find('s')).toMatchObject({ title: 'old', head: 'e' })
+    expect(store.events.after('s', 0, 9)).toMatchObject([{ type: 'message_end', entry: { id: 'e' } }])
+    expect(store.runs.allCalls('r')).toMatchObject([{ result: { text: 't' } }])
+    expect(store.inbox.waiting('s')).toMatchObject([{ text: 'left', position: 5 }])
+    expect(store.sessions.permissions('s')).toEqual(['write_file'])
     expectSound(folder)
   })
 

@@ -1,5 +1,5 @@
 // The end of a write-ahead log: what a power cut breaks is told of, what is normal is not.
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -99,8 +99,17 @@ describe('a write-ahead log', () => {
     expect(storedVersion(file)).toBe(7)
     db.exec('begin; pragma user_version = 8; rollback')
     expect(storedVersion(file)).toBe(7)
+    db.exec('create table t (x)')
+    db.exec('begin; pragma user_version = 8; insert into t values (zeroblob(9000)); commit')
+    expect(storedVersion(file)).toBe(8)
+    const log = readFileSync(`${file}-wal`)
+    // without its last frame a transaction is none
+    const short = join(freshFolder(), 'x.db')
+    copyFileSync(file, short)
+    writeFileSync(`${short}-wal`, log.subarray(0, log.length - FRAME))
+    expect(storedVersion(short)).toBe(7)
     db.close()
-    expect(storedVersion(file)).toBe(7)
+    expect(storedVersion(file)).toBe(8)
     writeFileSync(file, 'no database')
     expect(storedVersion(file)).toBeUndefined()
   })

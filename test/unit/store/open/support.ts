@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { expect } from 'vitest'
+import { migrations } from '../../../../src/main/store/open/schema'
 import { openStore, type Store } from '../../../../src/main/store/store'
 import type { Entry, Session } from '../../../../src/shared/session'
 import { freshFolder } from '../../../support/harness'
@@ -79,6 +80,29 @@ function fillBeside(store: Store, id: string, count: number): void {
   store.runs.finishCall(`run-${id}`, 'c', { role: 'tool', callId: 'c', name: 'read_file', code: 'ok', text: 't', durationMs: 1 }, node)
   const approval = { id: `ask-${id}`, runId: `run-${id}`, callId: 'c', tool: 't', label: 'write', arguments: '', askedAt: 1 } as const
   store.runs.ask({ ...approval, preview: { kind: 'arguments' } }, id, 'basis')
+}
+
+/** A folder that the first schema left, with a row in every table. */
+export function first(): string {
+  const folder = freshFolder()
+  const db = new Database(databaseOf(folder))
+  db.pragma('journal_mode = WAL')
+  db.exec(migrations[0] ?? '')
+  db.pragma('user_version = 1')
+  const message = JSON.stringify({ role: 'user', parts: [{ type: 'text', text: 'hello' }] })
+  db.exec(`
+    insert into session (id, title, workspace, model, state, created_at, updated_at) values ('s', 'old', '/w', 'm', 'completed', 1, 2);
+    insert into entry (id, session_id, parent_id, at, type, payload) values ('e', 's', null, 1, 'message', '${message}');
+    update session set head = 'e' where id = 's';
+    insert into event values ('s', 1, 1, null, null, 'message_end', '{"entry":{"id":"e","sessionId":"s","parentId":null,"at":1,"type":"message","message":${message}}}');
+    insert into run (id, session_id, state, model, turn, first_seq, started_at, ended_at) values ('r', 's', 'completed', 'm', 1, 1, 1, 2);
+    insert into call values ('r', 'c', 1, 0, 'read_file', 1, '{"role":"tool","callId":"c","name":"read_file","code":"ok","text":"t","durationMs":1}');
+    insert into approval values ('p', 's', 'r', '{"id":"p","runId":"r","callId":"c"}', null, 1, null);
+    insert into inbox values ('i', 's', 'steer', 'left', 5, 'queued', null, null);
+    insert into permission values ('s', 'write_file', 1);
+  `)
+  db.close()
+  return folder
 }
 
 /** The database and its log as a power cut or a kill leaves them, in a folder of their own. */

@@ -51,6 +51,7 @@ describe('a session as Markdown', () => {
     ['a < b, `Array<string>` and `` `<b>` ``', 'a < b, `Array<string>` and `` `<b>` ``'],
     ['\\`<script>`', '\\`&lt;script>`'],
     ['` open\n# h <script> `', '` open\n# h &lt;script> `'],
+    ['` open\n# x ` <b> `', '` open\n# x ` &lt;b> `'],
     ['` open\n\n`<a>`', '` open\n\n`<a>`'],
     ['- x\n  ```\n<script>', '- x\n  ```\n&lt;script>']
   ])('words stay in their place: %j', (words, shown) => {

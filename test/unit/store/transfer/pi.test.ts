@@ -51,6 +51,11 @@ describe('a session file of Pi', () => {
       header,
       `${header}${user('a', null, 'x\0y')}\0\0\n`,
       header + entry('a', null, { type: 'session_info', name: `${'n'.repeat(199)}👋 and more` }),
+      header + entry('a', null, { type: 'session_info', name: 'half \ud83d' }),
+      header +
+        user('a', null, 'x') +
+        entry('b', 'a', { type: 'label', targetId: 'a', label: 'L' }) +
+        entry('c', 'b', { type: 'label', targetId: 'a' }),
       header + entry('a', null, { type: 'session_info', name: 'A' }) + entry('b', 'a', { type: 'session_info' }),
       header + user('a', null, ' '.repeat(70)) + user('b', 'a', `${'w'.repeat(90)}👋`),
       header + user('a', null, 'x') + entry('b', 'a', { type: 'label', targetId: 'a', label: 'half \ud83d' }),
@@ -63,6 +68,13 @@ describe('a session file of Pi', () => {
       const store = opened()
       expect(exported(store, imported(store, text).session.id), text.slice(0, 300)).toBe(text)
     }
+  })
+
+  it('that ends without a line end and grew goes on with a new line', () => {
+    const store = opened()
+    const { session } = imported(store, example.trimEnd())
+    say(store, session.id, headOf(store, session.id), 'More')
+    expect(exported(store, session.id).startsWith(example)).toBe(true)
   })
 
   it('keeps its lines when the session grew, and the head is the last line', () => {
@@ -97,6 +109,21 @@ describe('a session file of Pi', () => {
     )
     expect(path(store, made.session.id).map((e) => (e.type === 'message' ? textOf(e.message) : ''))).toEqual(['one', 'two', 'three'])
     expect(made.bad.map((b) => b.line)).toEqual([3, 4])
+  })
+
+  it('whose parent comes after its child is read all the same', () => {
+    const store = opened()
+    const made = imported(store, header + user('a', null, 'one') + user('b', 'c', 'two') + user('c', 'a', 'three'))
+    expect(made.bad.map((b) => b.line)).toEqual([3])
+    expect([...store.entries.all(made.session.id)]).toHaveLength(3)
+  })
+
+  it('takes a name from a node that a later line takes away', () => {
+    const store = opened()
+    const label = (id: string, parent: string, fields: object): string => entry(id, parent, { type: 'label', targetId: 'a', ...fields })
+    const text = header + user('a', null, 'x') + label('b', 'a', { label: 'one' }) + label('c', 'b', { label: 'two' })
+    expect(Object.values(store.sessions.labels(imported(store, text).session.id))).toEqual(['two'])
+    expect(store.sessions.labels(imported(store, text + label('d', 'c', {})).session.id)).toEqual({})
   })
 
   it.each(['', 'hello', '{"a":1}', '[]', '\u0000\u0000', '{"tau":1}', '{"tau":2,"entries":[]}'])(
@@ -165,13 +192,15 @@ describe('a session file of Pi', () => {
     const text =
       header +
       entry('a', null, { type: 'message', message: { role: 'user', content: 'x' }, tau: { message: { role: 'tool' }, parentId: 'zzz' } }) +
-      entry('b', 'a', {
+      entry('z', 'a', { type: 'message', message: { role: 'user', content: 'z' }, tau: { type: 'model_change', model: 'x' } }) +
+      entry('b', 'z', {
         type: 'message',
         message: { role: 'user', content: 'y' },
         tau: { message: { said: { kind: 'steer', at: 1, turn: 2 } } }
       })
     expect(path(store, imported(store, text).session.id)).toMatchObject([
       { message: { role: 'user', parts: [{ text: 'x' }] } },
+      { type: 'message', message: { role: 'user', parts: [{ text: 'z' }] } },
       { message: { role: 'user', said: { kind: 'steer' } } }
     ])
   })
