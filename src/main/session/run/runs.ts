@@ -229,7 +229,8 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
   function makeUp(): void {
     if (!desk.endIsMissing) return
     const left = store.runs.open().filter((r) => r.run.sessionId === id)
-    const entries = log.commit((add) => left.flatMap((stored) => endInterrupted(store, stored, scope.now(), add)))
+    const at = scope.now()
+    const entries = log.commit((add) => left.flatMap((stored) => endInterrupted(store, stored, at, add)), at)
     for (const entry of entries) added(desk, entry)
     desk.endIsMissing = false
     desk.info = { ...desk.info, state: 'interrupted' }
@@ -268,6 +269,7 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
     leave() {
       const { active } = desk
       if (!active || active.parked) return
+      log.settle()
       if (active.run.state === 'waiting') active.left = true
       active.stop.abort()
       active.turnStop.abort()

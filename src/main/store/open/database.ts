@@ -76,7 +76,7 @@ function open(file: string): Connection | undefined {
 }
 
 const TORN =
-  'The computer went off in the middle of a write: what was written in that moment is lost. Everything before it is there, and nothing needs to be done.'
+  'The computer went off in the middle of a write: what was written in that moment may be missing. Everything before it is there, and nothing needs to be done.'
 const salvaged = ({ kept, rows, sessions }: Salvage): string =>
   `The database was damaged. ${String(sessions)} sessions (${String(rows)} rows) were saved from it; what could not be read is missing. The damaged file is kept as ${kept}.`
 

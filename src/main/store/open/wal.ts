@@ -7,8 +7,8 @@ const FRAME_HEADER = 24
 const MAGIC = 0x377f0682
 
 /**
- * Whether frames of the log's present generation are broken: their page or header was never wholly written, as after a power cut. Remains of an
- * older generation at the end are normal and do not count. False for a file that is no log, or none at all.
+ * Whether whole frames of the log's present generation are broken: they reached the disk in part only, as after a power cut. Remains of an older
+ * generation at the end are normal and do not count. False for a file that is no log, or none at all.
  */
 export function hasTornTail(file: string): boolean {
   let log: Buffer
@@ -30,9 +30,10 @@ export function hasTornTail(file: string): boolean {
     sum = checksum(log.subarray(at + FRAME_HEADER, at + size), sum, bigEndian)
     if (sum[0] !== log.readUInt32BE(at + 16) || sum[1] !== log.readUInt32BE(at + 20)) return true
   }
-  // SQLite never writes empty frames: zeros here were a frame once, or were to be one
+  // SQLite never writes empty frames: zeros here were frames once. A piece of one at the very end was being written when the program was killed, and
+  // had not been promised to anybody
   const rest = log.subarray(at)
-  return rest.length > 0 && (rest.length < size || rest.subarray(0, FRAME_HEADER).every((b) => b === 0))
+  return rest.length >= size && rest.subarray(0, FRAME_HEADER).every((b) => b === 0)
 }
 
 function checksum(data: Buffer, [s0, s1]: readonly [number, number], bigEndian: boolean): [number, number] {

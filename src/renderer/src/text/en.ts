@@ -148,7 +148,8 @@ export const en = {
     'read-only': 'Nothing can be saved: the data folder is read-only. Earlier sessions can be read; new messages are not taken.'
   },
   storeNotices: {
-    torn_tail: 'The computer went off in the middle of a write: what was written in that moment is lost. Everything before it is there.',
+    torn_tail:
+      'The computer went off in the middle of a write: what was written in that moment may be missing. Everything before it is there.',
     salvaged: 'The database was damaged. What could be read was saved, the damaged file is kept beside it in the data folder.'
   } as Record<string, string>,
   message: {

@@ -142,7 +142,7 @@ export const zh = {
     'read-only': '无法保存：数据文件夹是只读的。以前的会话可以阅读，新消息不会被接受。'
   },
   storeNotices: {
-    torn_tail: '电脑在写入过程中断电：那一刻正在写入的内容已丢失，之前的内容都在。',
+    torn_tail: '电脑在写入过程中断电：那一刻正在写入的内容可能缺失，之前的内容都在。',
     salvaged: '数据库曾经损坏。能读出的内容已经保存，损坏的文件保留在数据文件夹中。'
   } as Record<string, string>,
   message: {
