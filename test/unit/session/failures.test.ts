@@ -54,6 +54,7 @@ const TOOLS: Tool[] = [
     await sleep(5)
     throw new Error('late trouble')
   }),
+  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what a careless tool does
   tool('reject_undefined', () => Promise.reject(undefined)),
   tool('throw_abort', fails(new DOMException('The operation was aborted', 'AbortError'))),
   tool('nothing', () => Promise.resolve(undefined as unknown as ToolOutput)),
