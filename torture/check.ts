@@ -50,7 +50,18 @@ export async function check(home: string, workspace: string, effects: string, sa
     for (const { approvalId } of said.answered) rule(answers.get(approvalId)?.closed_at != null, `the answer to ${approvalId} is gone`)
 
     const done = readFileSync(effects, 'utf8').split('\n').filter(Boolean)
-    rule(new Set(done).size === done.length, `an effect took place twice: ${done.filter((n, i) => done.indexOf(n) !== i).join(', ')}`)
+    // a call whose outcome a kill left unknown may run again, but only when the person was asked and said so
+    const again = db
+      .prepare<[], { raw: string }>(
+        `select json_extract(request, '$.arguments') as raw from approval
+         where json_extract(request, '$.again') = 1 and json_extract(answer, '$.kind') = 'allow'`
+      )
+      .all()
+      .map((r) => r.raw)
+    for (const n of new Set(done)) {
+      const times = done.filter((d) => d === n).length
+      rule(times <= 1 + again.filter((raw) => raw === `{"n":${n}}`).length, `effect ${n} took place ${String(times)} times, unasked`)
+    }
     const dispatched = new Set(
       db
         .prepare<[], { raw: string }>("select json_extract(e.payload, '$.arguments') as raw from event e where e.type = 'tool_start'")

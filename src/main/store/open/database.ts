@@ -2,11 +2,10 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import type { Connection } from './connection'
 import { salvage, type Salvage } from './salvage'
 import { migrations } from './schema'
 import { hasTornTail } from './wal'
-
-export type Connection = Database.Database
 
 /** Why a data folder cannot be used; `code` is one of `newer`, `unwritable`, `in_use`. The message says what to do. */
 export class StoreError extends Error {

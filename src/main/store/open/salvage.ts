@@ -5,7 +5,7 @@
 // lost goes; runs, events and the rest follow their session.
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { Connection } from './database'
+import type { Connection } from './connection'
 
 export interface Salvage {
   /** Where the damaged file is kept. */

@@ -243,7 +243,7 @@ export const en = {
     send: 'Send',
     stop: 'Stop',
     hint: 'Enter sends, Shift+Enter begins a new line',
-    hintBusy: 'Enter: heard before the next step. Alt+Enter: when this is done',
+    hintBusy: 'Alt+Enter: afterwards',
     archived: 'This session is archived.',
     binned: 'This session is in the bin.',
     restore: 'Restore it',

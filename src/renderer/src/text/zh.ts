@@ -231,7 +231,7 @@ export const zh = {
     send: '发送',
     stop: '停止',
     hint: 'Enter 发送，Shift+Enter 换行',
-    hintBusy: 'Enter：下一步之前生效。Alt+Enter：完成之后',
+    hintBusy: 'Alt+Enter：完成之后',
     archived: '这个会话已归档。',
     binned: '这个会话在回收站里。',
     restore: '恢复它',
