@@ -17,7 +17,7 @@ import { listModels, listSessions, showSession } from './list'
 import { queue, steer } from './queue'
 import { answer, type ContinueOptions, goOn, printRuns, replay } from './runs'
 import { text } from './text'
-import { fork, goTo, label, printTree, remove, search } from './tree'
+import { fork, goTo, label, printTree, remove, search, side } from './tree'
 
 interface Common {
   readonly home?: string
@@ -188,6 +188,16 @@ program
   .addOption(home())
   .action((id: string, entry: string, options: Common & { summary?: boolean }) =>
     withClient(options, (client) => goTo(client, id, entry, options))
+  )
+program
+  .command('side')
+  .description(text.side)
+  .argument('<session>', text.showId)
+  .argument('[action]', text.sideAction)
+  .argument('[message]', text.entry)
+  .addOption(home())
+  .action((id: string, action: string | undefined, entry: string | undefined, options: Common) =>
+    withClient(options, (client) => side(client, id, action, entry))
   )
 program
   .command('label')

@@ -234,7 +234,8 @@ export const en = {
     mixed: 'This mixes letters of different alphabets that look alike.',
     blank: (count: number) => n(count, { one: '# space', other: '# spaces' }),
     lines: (count: number) => n(count, { one: '# line', other: '# lines' }),
-    exact: 'Exactly what would happen'
+    exact: 'Exactly what would happen',
+    again: 'This was going on when Tau ended: it may have happened already. Look before you allow it.'
   },
   composer: {
     label: 'Message to Tau',

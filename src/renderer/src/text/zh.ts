@@ -222,7 +222,8 @@ export const zh = {
     mixed: '其中混用了外形相似的不同字母。',
     blank: (count: number) => n(count, { other: '# 个空格' }),
     lines: (count: number) => n(count, { other: '# 行' }),
-    exact: '将会发生的事'
+    exact: '将会发生的事',
+    again: 'Tau 结束时这个操作正在进行：它可能已经发生。允许之前请先确认。'
   },
   composer: {
     label: '给 Tau 的消息',
