@@ -8,21 +8,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { migrations } from '../../../src/main/store/open/schema'
 import { hasTornTail } from '../../../src/main/store/open/wal'
 import { openStore, type Store } from '../../../src/main/store/store'
-import type { Entry, Session } from '../../../src/shared/session'
+import type { Entry } from '../../../src/shared/session'
 import { freshFolder } from '../../support/harness'
+import { sessionRow } from '../../support/rows'
 
-const session = (id: string): Session => ({
-  id,
-  title: `title of ${id}`,
-  workspace: '/w',
-  model: 'm',
-  archived: false,
-  steerMode: 'one-at-a-time',
-  followUpMode: 'one-at-a-time',
-  createdAt: 1,
-  updatedAt: 1,
-  state: 'ready'
-})
 const entry = (n: number, sessionId: string, words = 'w'.repeat(300)): Entry => ({
   id: `${sessionId}-${String(n)}`,
   parentId: n === 0 ? null : `${sessionId}-${String(n - 1)}`,
@@ -46,8 +35,8 @@ function filled(count: number): string {
   const store = openStore(folder, 'test')
   store.write(() => {
     for (const id of ['a', 'b']) {
-      store.sessions.insert(session(id))
-      store.events.append(id, 1, 1, { type: 'session', session: session(id) })
+      store.sessions.insert(sessionRow(id))
+      store.events.append(id, 1, 1, { type: 'session', session: sessionRow(id) })
       for (let n = 0; n < count; n++) {
         store.entries.add(entry(n, id))
         store.events.append(id, n + 2, n, { type: 'message_end', entry: entry(n, id) })
@@ -205,7 +194,7 @@ describe('the schema', () => {
         if (existsSync(join(folder, `tau.db${end}`))) copyFileSync(join(folder, `tau.db${end}`), join(left, `tau.db${end}`))
       db.exec('rollback')
       db.close()
-      opened(left).sessions.insert(session('s'))
+      opened(left).sessions.insert(sessionRow('s'))
       expectSound(left)
     }
   })

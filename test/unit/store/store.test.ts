@@ -5,21 +5,10 @@ import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
 import { newId } from '../../../src/main/store/id'
 import { openStore, type Store } from '../../../src/main/store/store'
-import type { Entry, Session } from '../../../src/shared/session'
+import type { Entry } from '../../../src/shared/session'
 import { freshFolder } from '../../support/harness'
+import { sessionRow } from '../../support/rows'
 
-const session = (id: string): Session => ({
-  id,
-  title: 't',
-  workspace: '/w',
-  model: 'm',
-  archived: false,
-  steerMode: 'one-at-a-time',
-  followUpMode: 'one-at-a-time',
-  createdAt: 1,
-  updatedAt: 1,
-  state: 'ready'
-})
 const entry = (id: string, parentId: string | null, sessionId = 's'): Entry => ({
   id,
   parentId,
@@ -42,7 +31,7 @@ describe('the store', () => {
   it('keeps entries, head and order over a restart', () => {
     const folder = freshFolder()
     const first = openStore(folder, 'test')
-    first.sessions.insert(session('s'))
+    first.sessions.insert(sessionRow('s'))
     first.entries.add(entry('a', null))
     first.entries.add(entry('b', 'a'))
     first.close()
@@ -53,8 +42,8 @@ describe('the store', () => {
 
   it('refuses an entry whose parent is missing, or lives in another session', () => {
     const store = opened(freshFolder())
-    store.sessions.insert(session('s'))
-    store.sessions.insert(session('other'))
+    store.sessions.insert(sessionRow('s'))
+    store.sessions.insert(sessionRow('other'))
     store.entries.add(entry('a', null))
     expect(() => {
       store.entries.add(entry('x', 'nobody'))
@@ -71,7 +60,7 @@ describe('the store', () => {
   it('refuses to change or delete entries and events, whoever asks', () => {
     const folder = freshFolder()
     const store = opened(folder)
-    store.sessions.insert(session('s'))
+    store.sessions.insert(sessionRow('s'))
     store.entries.add(entry('a', null))
     store.events.append('s', 1, 3, { type: 'head', head: null })
     const foreign = new Database(join(folder, 'tau.db'))
@@ -82,7 +71,7 @@ describe('the store', () => {
 
   it('numbers events without gaps, also after a transaction that failed', () => {
     const store = opened(freshFolder())
-    store.sessions.insert(session('s'))
+    store.sessions.insert(sessionRow('s'))
     const add = (): number => store.events.append('s', store.events.lastSeq('s') + 1, 1, { type: 'head', head: null }).seq
     expect(add()).toBe(1)
     expect(() =>
@@ -99,7 +88,7 @@ describe('the store', () => {
     const store = opened(freshFolder())
     expect(() =>
       store.write(() => {
-        store.sessions.insert(session('s'))
+        store.sessions.insert(sessionRow('s'))
         throw new Error('no')
       })
     ).toThrow('no')

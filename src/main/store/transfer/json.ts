@@ -1,6 +1,7 @@
 // Tau's own format: one JSON document with the whole tree, written in pieces and read back without loss.
 import { z } from 'zod'
 import { Entry, type Session } from '../../../shared/session'
+import { repointed } from '../../../shared/tree'
 import { newId } from '../id'
 import type { Store } from '../store'
 import { type Imported, type ImportOptions, newSession, type NotASession } from './imported'
@@ -60,7 +61,7 @@ export function importJson(store: Store, value: unknown, options: ImportOptions)
       }
       const id = newId()
       ids.set(entry.data.id, id)
-      store.entries.add({ ...pointed(entry.data, ids), id, parentId: parent })
+      store.entries.add({ ...repointed(entry.data, ids), id, parentId: parent })
     }
     for (const [id, label] of Object.entries(labels)) {
       const target = ids.get(id)
@@ -70,18 +71,4 @@ export function importJson(store: Store, value: unknown, options: ImportOptions)
     store.sessions.touch(session.id, session.updatedAt)
   })
   return { ok: true, session, entries: ids.size, bad }
-}
-
-function pointed(entry: Entry, ids: ReadonlyMap<string, string>): Entry {
-  const of = (id: string): string => ids.get(id) ?? id
-  switch (entry.type) {
-    case 'compaction':
-      return { ...entry, keepsFrom: entry.keepsFrom === null ? null : of(entry.keepsFrom) }
-    case 'branch_summary':
-      return { ...entry, from: of(entry.from) }
-    case 'edit':
-      return { ...entry, targetId: of(entry.targetId) }
-    default:
-      return entry
-  }
 }

@@ -4,6 +4,7 @@ import { isObject, type Json, parseJson } from '../../../shared/json'
 import { textOf } from '../../../shared/message'
 import type { Entry } from '../../../shared/session'
 import { firstLine } from '../../../shared/text'
+import { repointed } from '../../../shared/tree'
 import { newId } from '../id'
 import type { Store } from '../store'
 import { type BadLine, type Imported, type ImportOptions, newSession, type NotASession } from './imported'
@@ -120,20 +121,7 @@ function place(node: Node, before: Node | undefined, ids: ReadonlyMap<string, st
   }
   const time = line.value?.['timestamp']
   const at = typeof time === 'string' ? Date.parse(time) : typeof time === 'number' ? time : NaN
-  return { ...pointed(content, ids), id, sessionId, parentId, at: Number.isFinite(at) ? Math.round(at) : 0 }
-}
-
-function pointed(content: Content, ids: ReadonlyMap<string, string>): Content {
-  switch (content.type) {
-    case 'compaction':
-      return { ...content, keepsFrom: content.keepsFrom === null ? null : (ids.get(content.keepsFrom) ?? content.keepsFrom) }
-    case 'branch_summary':
-      return { ...content, from: ids.get(content.from) ?? content.from }
-    case 'edit':
-      return { ...content, targetId: ids.get(content.targetId) ?? content.targetId }
-    default:
-      return content
-  }
+  return repointed({ ...content, id, sessionId, parentId, at: Number.isFinite(at) ? Math.round(at) : 0 }, ids)
 }
 
 function setLabel(store: Store, sessionId: string, ids: ReadonlyMap<string, string>, value: Json, at: string): void {

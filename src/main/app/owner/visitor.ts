@@ -3,8 +3,8 @@ import { createORPCClient } from '@orpc/client'
 import { RPCLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
 import { WebSocket } from 'ws'
-import type { contract } from '../../shared/contract'
-import { readOwner } from '../store/open/lock'
+import type { contract } from '../../../shared/contract'
+import { readOwner } from '../../store/open/lock'
 import { MAX_MESSAGE_BYTES } from './door'
 
 /** The API, whoever answers it. */

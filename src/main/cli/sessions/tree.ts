@@ -1,11 +1,11 @@
 // `tau tree`, `goto`, `label`, `fork`, `delete`: a session's tree, and moving about in it (spec S1).
-import type { TreeNode } from '../../shared/contract'
-import { SideEnding } from '../../shared/session'
-import type { Client } from '../app/visitor'
-import { EXIT, Failure } from './failure'
+import type { TreeNode } from '../../../shared/contract'
+import { SideEnding } from '../../../shared/session'
+import type { Client } from '../../app/owner/visitor'
+import { EXIT, Failure } from '../failure'
 import { findEntry, findSession } from './find'
-import { inert } from './printer'
-import { text } from './text'
+import { inert } from '../printer'
+import { text } from '../text'
 
 const line = (words: string): void => void process.stdout.write(`${words}\n`)
 
