@@ -56,6 +56,7 @@ export function createApprovals(desk: Desk): Approvals {
     }
     if (signal.aborted) onAbort()
     open.set(approvalId, answered.resolve)
+    if (desk.active) desk.active.asked = true
     setRunState(desk, 'waiting')
     signal.addEventListener('abort', onAbort, { once: true })
     const answer = await answered.promise

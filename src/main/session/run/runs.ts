@@ -101,6 +101,7 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
       stop: new AbortController(),
       turnStop: new AbortController(),
       interrupted: false,
+      asked: false,
       parked: false,
       left: false,
       done: Promise.resolve()
@@ -142,12 +143,14 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
     const state = stateAfter(cause)
     const at = scope.now()
     log.commit((add) => {
-      for (const approval of store.runs.openApprovals(id)) {
+      for (const approval of active.asked ? store.runs.openApprovals(id) : []) {
         store.runs.answer(approval.id, undefined, at)
         add({ type: 'approval_answer', runId: run.id, approvalId: approval.id })
       }
-      if (cause.kind !== 'natural') holdQueue(store, id, add)
-      desk.queue = undefined
+      if (cause.kind !== 'natural') {
+        holdQueue(store, id, add)
+        desk.queue = undefined
+      }
       store.runs.end(run.id, state, cause, at)
       store.sessions.setState(id, state)
       add({ type: 'agent_end', runId: run.id, state, cause })
@@ -197,6 +200,7 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
       stop: new AbortController(),
       turnStop: new AbortController(),
       interrupted: false,
+      asked: true,
       parked: true,
       left: false,
       done: Promise.resolve()
