@@ -154,7 +154,7 @@ describe('the bin', () => {
     await say(session, 'one')
     session.label(session.snapshot().head ?? '', 'x')
     const { id } = session.info
-    expect(h.sessions.purge(id)).toMatchObject({ ok: false, code: 'CONFLICT' })
+    expect(await h.sessions.purge(id)).toMatchObject({ ok: false, code: 'CONFLICT' })
     session.bin(true)
     const titles = (list: Session[]): string[] => list.map((s) => s.title)
     expect([titles(h.sessions.list('open')), titles(h.sessions.list('binned'))]).toEqual([[], ['one']])
@@ -162,7 +162,7 @@ describe('the bin', () => {
     session.bin(false)
     await say(session, 'two')
     session.bin(true)
-    expect(ok(h.sessions.purge(id))).toEqual({ purged: true })
+    expect(ok(await h.sessions.purge(id))).toEqual({ purged: true })
     expect(h.sessions.get(id)).toBeUndefined()
     expect([h.store.entries.count(id), h.store.events.lastSeq(id)]).toEqual([0, 0])
   })
@@ -173,8 +173,9 @@ describe('the bin', () => {
     void session.prompt({ text: 'go', itemId: 'g' })
     await waitFor(session, 'message_update')
     session.bin(true)
-    await session.waitForIdle()
+    expect(ok(await h.sessions.purge(session.info.id)), 'waits for the end of what it stops').toEqual({ purged: true })
     expect(session.info.state).toBe('cancelled')
+    expect(h.store.runs.open()).toEqual([])
   })
 })
 
