@@ -1,3 +1,4 @@
+// Ids of everything that is stored: unique without asking anyone, and in the order in which they were made.
 import { randomBytes } from 'node:crypto'
 
 let last = 0

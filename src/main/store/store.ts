@@ -1,8 +1,8 @@
 // Everything that is kept, behind plain functions. Only the session writes through it (design §3.2); `write` makes several of them one.
 import { join } from 'node:path'
 import type { Connection } from './open/connection'
-import { openDatabase, type StoreNotice } from './open/database'
-import { copyDatabase, isReadOnly } from './open/read-only'
+import { codeOf, isFull, openDatabase, StoreError, type StoreNotice } from './open/database'
+import { copyDatabase, hasDatabase, isReadOnly } from './open/read-only'
 import { entryTable, type EntryTable } from './tables/entries'
 import { eventTable, type EventTable } from './tables/events'
 import { createFlush } from './open/flush'
@@ -39,7 +39,21 @@ export interface Store {
  * us to whoever comes second.
  */
 export function openStore(folder: string, host: string): Store {
-  if (isReadOnly(folder)) return openToRead(folder)
+  if (isReadOnly(folder)) return openToRead(folder, false)
+  try {
+    return openToWrite(folder, host)
+  } catch (error) {
+    // what is there can be read all the same
+    if (!(error instanceof StoreError) || error.code !== 'unwritable' || !hasDatabase(folder)) throw error
+    try {
+      return openToRead(folder, isFull(codeOf(error.cause)))
+    } catch {
+      throw error
+    }
+  }
+}
+
+function openToWrite(folder: string, host: string): Store {
   const lock = lockFolder(folder, host)
   try {
     const file = join(folder, 'tau.db')
@@ -66,15 +80,18 @@ export function openStore(folder: string, host: string): Store {
   }
 }
 
-function openToRead(folder: string): Store {
+function openToRead(folder: string, isDiskFull: boolean): Store {
   const copy = copyDatabase(folder)
   try {
     const { db, notices } = openDatabase(copy.file)
-    const message = `${folder} is read-only: sessions can be read, and nothing can be saved. Choose another folder with --home to work.`
+    db.pragma('query_only = ON') // whoever writes past `write` is refused as well, with the same code
+    const message = isDiskFull
+      ? `The disk of ${folder} is full: sessions can be read, and nothing can be saved. Free some space and start Tau again.`
+      : `${folder} is read-only: sessions can be read, and nothing can be saved. Choose another folder with --home to work.`
     return {
       ...tables(db),
       mode: 'read-only',
-      notices: [...notices, { code: 'read_only', message }],
+      notices: [...notices.map((notice) => ofTheCopy(notice, folder)), { code: 'read_only', message, path: folder }],
       write: () => {
         throw Object.assign(new Error(message), { code: 'SQLITE_READONLY' })
       },
@@ -90,6 +107,16 @@ function openToRead(folder: string): Store {
     throw error
   }
 }
+
+/** The damaged file of a copy is gone with it; the real one stays where it is. */
+const ofTheCopy = (notice: StoreNotice, folder: string): StoreNotice =>
+  notice.code === 'salvaged'
+    ? {
+        ...notice,
+        path: join(folder, 'tau.db'),
+        message: `The database in ${folder} is damaged: what can be read of it is shown, and it stays as it is.`
+      }
+    : notice
 
 const tables = (db: Connection): Pick<Store, 'sessions' | 'entries' | 'events' | 'runs' | 'inbox' | 'sides' | 'imported'> => ({
   sessions: sessionTable(db),

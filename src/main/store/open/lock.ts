@@ -1,9 +1,9 @@
 // One process owns a data folder (design §3.2). The lock is an exclusive SQLite lock on a file of its own: the system lets go of it the moment
 // the owner ends, however it ends, so there is no stale lock to judge. Who the owner is stands beside it, for the message only.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { StoreError } from './database'
+import { codeOf, isFull, StoreError } from './database'
 
 export interface Lock {
   /** Adds to what others may read of the owner. */
@@ -27,32 +27,50 @@ export function lockFolder(folder: string, host: string): Lock {
   const write = (more: Partial<OwnerCard>): void => {
     writeFileSync(card, JSON.stringify({ pid: process.pid, host, since, ...more }), { mode: 0o600 })
   }
-  let db: Database.Database | undefined
+  let held: Database.Database | undefined
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    db = new Database(join(folder, 'owner.lock'), { timeout: 200 })
-    db.pragma('locking_mode = EXCLUSIVE')
-    db.pragma('journal_mode = MEMORY') // no second file, and the lock is held from the first write on
-    db.exec('create table if not exists owner (pid integer); delete from owner; insert into owner values (0)')
+    held = hold(join(folder, 'owner.lock'))
     write({})
   } catch (error) {
-    db?.close()
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    held?.close()
+    const code = codeOf(error)
     if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
       throw new StoreError('in_use', inUse(folder, readOwner(folder)), error)
-    throw new StoreError(
-      'unwritable',
-      `The data folder ${folder} cannot be written (${code || String(error)}). Choose another with --home DIR.`,
-      error
-    )
+    const what = isFull(code) ? 'Free some space, or choose another with --home DIR.' : 'Choose another with --home DIR.'
+    throw new StoreError('unwritable', `The data folder ${folder} cannot be written (${code || String(error)}). ${what}`, error)
   }
-  const held = db
+  const db = held
   return {
     announce: write,
     release: () => {
       rmSync(card, { force: true })
-      held.close()
+      db.close()
     }
+  }
+}
+
+function hold(file: string): Database.Database {
+  const take = (): Database.Database => {
+    const db = new Database(file, { timeout: 200 })
+    try {
+      db.pragma('locking_mode = EXCLUSIVE')
+      db.pragma('journal_mode = MEMORY') // no second file, and the lock is held from the first write on
+      db.exec('create table if not exists owner (pid integer); delete from owner; insert into owner values (0)')
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  }
+  try {
+    return take()
+  } catch (error) {
+    if (!/^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(error))) throw error
+    // it holds nothing, and nobody: an owner would have kept us from reading it. It stays the same file, so that of two that find it so the
+    // second meets the lock of the first
+    truncateSync(file)
+    return take()
   }
 }
 

@@ -3,13 +3,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { StoreError } from './database'
+import type { Store } from '../store'
 import { entryTable } from '../tables/entries'
 import { eventTable } from '../tables/events'
 import { runTable } from '../tables/runs'
-import { migrations } from './schema'
 import { sessionTable } from '../tables/sessions'
-import type { Store } from '../store'
+import type { Connection } from './connection'
+import { StoreError } from './database'
+import { copyDatabase } from './read-only'
+import { migrations } from './schema'
+import { storedVersion } from './wal'
 
 export type Peek = Pick<Store, 'sessions' | 'entries' | 'events' | 'runs' | 'close'>
 
@@ -17,28 +20,54 @@ export type Peek = Pick<Store, 'sessions' | 'entries' | 'events' | 'runs' | 'clo
 export function peekStore(folder: string): Peek {
   const file = join(folder, 'tau.db')
   if (!existsSync(file))
-    throw new StoreError('unwritable', `There is no database in ${folder}. Start Tau once, or name another folder with --home.`)
-  let db: Database.Database
-  try {
-    db = new Database(file, { readonly: true })
-  } catch (error) {
-    throw new StoreError('unwritable', `${file} cannot be read.`, error)
-  }
-  const version = Number(db.pragma('user_version', { simple: true }))
-  if (version !== migrations.length) {
-    db.close()
+    throw new StoreError('unreadable', `There is no database in ${folder}. Start Tau once, or name another folder with --home.`)
+  const version = storedVersion(file)
+  if (version !== undefined && version !== migrations.length)
     throw new StoreError(
-      'newer',
-      `${file} has schema ${String(version)}, this Tau reads ${String(migrations.length)}. Start that Tau, or this one, once.`
+      version > migrations.length ? 'newer' : 'unreadable',
+      `${file} has schema ${String(version)}, this Tau reads ${String(migrations.length)}. Start ${version > migrations.length ? 'the newer Tau' : 'this Tau once'}.`
     )
+  try {
+    const { db, close } = look(folder, file)
+    return { sessions: sessionTable(db), entries: entryTable(db), events: eventTable(db), runs: runTable(db), close }
+  } catch (error) {
+    throw new StoreError('unreadable', `${file} cannot be read, it may be damaged. Start Tau: it saves what can be read.`, error)
+  }
+}
+
+/**
+ * A database with a log beside it is read where it is, as its owner may be writing: SQLite keeps the two apart and a reader writes to neither.
+ * Without one nobody writes, and SQLite would leave a log behind: then a private copy is read, as on a disk that cannot be written.
+ */
+function look(folder: string, file: string): { db: Connection; close: () => void } {
+  if (existsSync(`${file}-wal`) && existsSync(`${file}-shm`)) {
+    const db = opened(file)
+    if (db) return { db, close: () => void db.close() }
+  }
+  const copy = copyDatabase(folder)
+  const db = opened(copy.file)
+  if (!db) {
+    copy.remove()
+    throw new Error('not a database')
   }
   return {
-    sessions: sessionTable(db),
-    entries: entryTable(db),
-    events: eventTable(db),
-    runs: runTable(db),
+    db,
     close: () => {
       db.close()
+      copy.remove()
     }
+  }
+}
+
+/** Undefined when it cannot be read. */
+function opened(file: string): Connection | undefined {
+  let db: Connection | undefined
+  try {
+    db = new Database(file, { readonly: true })
+    db.prepare('select count(*) from session').get()
+    return db
+  } catch {
+    db?.close()
+    return undefined
   }
 }

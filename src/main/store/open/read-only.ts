@@ -1,23 +1,21 @@
 // A data folder that cannot be written is still read: from a private copy, so that nothing of it needs to be written (spec: a read-only disk).
-import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { accessSync, chmodSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Whether there is a database that can be read where nothing can be written. */
-export function isReadOnly(folder: string): boolean {
-  const file = join(folder, 'tau.db')
-  if (!existsSync(file)) return false
+/** Whether there is a database that can be read. */
+export const hasDatabase = (folder: string): boolean => may(join(folder, 'tau.db'), constants.R_OK)
+
+/** Whether there is one that can be read where nothing can be written. */
+export const isReadOnly = (folder: string): boolean =>
+  hasDatabase(folder) && !(may(folder, constants.W_OK) && may(join(folder, 'tau.db'), constants.W_OK))
+
+function may(path: string, mode: number): boolean {
   try {
-    accessSync(file, constants.R_OK)
-  } catch {
-    return false
-  }
-  try {
-    accessSync(folder, constants.W_OK)
-    accessSync(file, constants.W_OK)
-    return false
-  } catch {
+    accessSync(path, mode)
     return true
+  } catch {
+    return false
   }
 }
 
@@ -25,14 +23,19 @@ export function isReadOnly(folder: string): boolean {
 export function copyDatabase(folder: string): { file: string; remove: () => void } {
   const place = mkdtempSync(join(tmpdir(), 'tau-read-'))
   const file = join(place, 'tau.db')
-  for (const end of ['', '-wal']) {
-    const from = join(folder, `tau.db${end}`)
-    if (existsSync(from)) copyFileSync(from, `${file}${end}`)
+  const remove = (): void => {
+    rmSync(place, { recursive: true, force: true })
   }
-  return {
-    file,
-    remove: () => {
-      rmSync(place, { recursive: true, force: true })
+  try {
+    for (const end of ['', '-wal']) {
+      const from = join(folder, `tau.db${end}`)
+      if (!existsSync(from)) continue
+      copyFileSync(from, `${file}${end}`)
+      chmodSync(`${file}${end}`, 0o600) // a copy of what may not be written may not be written either
     }
+    return { file, remove }
+  } catch (error) {
+    remove()
+    throw error
   }
 }

@@ -1,159 +1,175 @@
-// A damaged database is kept aside, and what can still be read of it goes into a new one (design §3.1 holds there too).
+// What can be read of a damaged database goes into a new one (design §3.1 holds there too), and the damaged one is kept aside.
 //
-// Rows are read one range after another, so that a broken page costs the rows on it and no more. An entry whose parent is lost is put under the
-// newest entry that was saved before it: its words matter more than the exact shape of the tree, and the person is told. What points to something
-// lost goes; runs, events and the rest follow their session.
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
-import Database from 'better-sqlite3'
+// Rows are put in parents first, with every rule of the schema in force, so what does not fit is not taken. An entry whose parent is lost is put
+// under the newest entry of its session that was saved before it: its words matter more than the exact shape of the tree, and most trees are long
+// chains, where that is the nearest ancestor left. What an event tells of and is lost takes the event with it; the others are numbered anew.
+import { dirname, join } from 'node:path'
+import { isObject, type Json, parseJson } from '../../../shared/json'
+import { Entry, Session } from '../../../shared/session'
+import { toEntry } from '../tables/entries'
 import type { Connection } from './connection'
+import { byNumber, byOwner, byRowid, type Row } from './rows'
 
 export interface Salvage {
-  /** Where the damaged file is kept. */
-  readonly kept: string
-  /** Rows that were saved. */
-  readonly rows: number
-  /** Sessions that were saved. */
+  /** Sessions and entries that were saved. */
   readonly sessions: number
+  readonly saved: number
+  /** Entries that saved events tell of and that are lost: there may be more. */
+  readonly lost: number
 }
 
-/** Parents before children. */
-const TABLES = ['session', 'entry', 'event', 'run', 'call', 'approval', 'inbox', 'permission', 'label', 'side', 'imported_line'] as const
-const BATCH = 200
-/** Batches in a row without a row, after which a table without a known end is over. */
-const BARREN = 50
-
-/** Moves `file` (with its log) aside and fills the database that `create` makes in its place. */
-export function salvage(file: string, create: () => Connection, now = new Date()): { db: Connection; salvage: Salvage } {
-  const kept = `${file}.damaged-${now.toISOString().replaceAll(/[:.]/g, '-')}`
-  renameSync(file, kept)
-  for (const end of ['-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, kept + end)
-  const copy = `${kept}.copy` // SQLite may change what it opens; what is kept stays as it was found
-  copyFileSync(kept, copy)
-  if (existsSync(`${kept}-wal`)) copyFileSync(`${kept}-wal`, `${copy}-wal`)
-  const db = create()
-  let rows = 0
-  try {
-    const old = new Database(copy)
-    try {
-      // without this a file that is shorter than it says is not read at all
-      old.unsafeMode(true)
-      old.pragma('writable_schema = ON')
-      rows = copyRows(old, db)
-    } finally {
-      old.close()
+/** Copies from `old` what can be read of it into `db`, which is empty. `file`: where the database belongs. */
+export function salvage(old: Connection, db: Connection, file: string): Salvage {
+  return db.transaction(() => {
+    const put = putInto(db)
+    const sessions = new Map<string, Row>()
+    for (const row of byRowid(old, 'session')) {
+      // entries are not there yet for it to point to
+      if (typeof row['id'] === 'string' && put('session', { ...row, head: null })) sessions.set(row['id'], row)
     }
-  } catch {
-    // not even a database any more: we begin empty
-  }
-  for (const end of ['', '-wal', '-shm']) rmSync(copy + end, { force: true })
-  const sessions = Number(db.prepare('select count(*) from session').pluck().get())
-  return { db, salvage: { kept, rows, sessions } }
-}
-
-function copyRows(old: Connection, db: Connection): number {
-  let rows = 0
-  db.pragma('foreign_keys = OFF')
-  db.transaction(() => {
-    for (const table of TABLES) {
-      const columns = columnsOf(db, table)
-      for (const row of readable(old, table)) {
-        const names = columns.filter((c) => c in row)
-        if (names.length === 0) continue
-        const sql = `insert or ignore into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`
-        try {
-          rows += db.prepare(sql).run(...names.map((c) => row[c])).changes
-        } catch {
-          // a row that does not fit its table is damaged as well
-        }
-      }
+    const entries = putEntries(old, db, put, sessions, file)
+    const { numbers, lost } = putEvents(old, put, sessions, entries)
+    putRuns(old, put, entries, numbers)
+    for (const row of byRowid(old, 'approval')) if (parseJson(text(row['request'])) !== undefined) put('approval', row)
+    for (const row of byRowid(old, 'inbox')) put('inbox', { position: row['at'], ...row })
+    for (const row of byRowid(old, 'side')) put('side', row)
+    for (const id of sessions.keys()) {
+      const owner = ['session_id', id] as const
+      for (const row of byOwner(old, 'permission', owner)) put('permission', row)
+      for (const row of byOwner(old, 'label', owner)) put('label', row)
+      for (const row of byNumber(old, 'imported_line', owner, 'n'))
+        put('imported_line', entries.has(text(row['entry_id'])) ? row : { ...row, entry_id: null })
     }
-    mend(db)
+    return { sessions: sessions.size, saved: entries.size, lost }
   })()
-  db.pragma('foreign_keys = ON')
-  return rows
 }
 
-const columnsOf = (db: Connection, table: string): string[] =>
-  db.prepare<[string], string>('select name from pragma_table_info(?)').pluck().all(table)
+type Put = (table: string, row: Row) => boolean
 
-/** Rows of a table, past what cannot be read. */
-function* readable(old: Connection, table: string): Generator<Record<string, unknown>> {
-  const withRowid = table !== 'event' && table !== 'call' && table !== 'permission' && table !== 'label' && table !== 'imported_line'
-  if (!withRowid) {
-    yield* rowsInOrder(old, table)
-    return
+/** Inserts rows; false for one that breaks a rule of its table. Columns that the table does not have are left out. */
+function putInto(db: Connection): Put {
+  const tables = new Map<string, ReadonlySet<string>>()
+  const inserts = new Map<string, { readonly run: (...values: unknown[]) => unknown }>()
+  const columnsOf = (table: string): ReadonlySet<string> => {
+    const columns = tables.get(table) ?? new Set(db.prepare<[string], string>('select name from pragma_table_info(?)').pluck().all(table))
+    tables.set(table, columns)
+    return columns
   }
-  const last = attempt(() => Number(old.prepare(`select coalesce(max(rowid), 0) from ${table}`).pluck().get())) ?? Infinity
-  let barren = 0
-  // a table whose end is gone has no end to reach: it is over when nothing comes for long
-  for (let from = 0; from <= last && barren < BARREN; from += BATCH) {
-    const whole = attempt(() => old.prepare(`select * from ${table} where rowid between ? and ?`).all(from, from + BATCH - 1))
-    barren = whole && whole.length === 0 && last !== Infinity ? 0 : barren + 1
-    if (whole) {
-      if (whole.length > 0) barren = 0
-      yield* whole as Record<string, unknown>[]
-    } else
-      for (let id = from; id < from + BATCH; id++) {
-        const row = attempt(() => old.prepare(`select * from ${table} where rowid = ?`).get(id))
-        if (row) barren = 0
-        if (row) yield row as Record<string, unknown>
-      }
-  }
-}
-
-/** Tables without row ids are read from both ends towards the damage. */
-function* rowsInOrder(old: Connection, table: string): Generator<Record<string, unknown>> {
-  for (const order of ['', ' desc']) {
-    const key =
-      attempt(() => old.prepare<[string], string>('select name from pragma_table_info(?) where pk > 0 order by pk').pluck().all(table)) ??
-      []
-    const by = key.length === 0 ? '' : ` order by ${key.map((k) => k + order).join(', ')}`
+  return (table, row) => {
+    const names = Object.keys(row).filter((name) => columnsOf(table).has(name))
+    const sql = `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`
     try {
-      for (const row of old.prepare(`select * from ${table}${by}`).iterate()) yield row as Record<string, unknown>
-      return
-    } catch {
-      // the other end may still be whole
+      const insert = inserts.get(sql) ?? db.prepare(sql)
+      inserts.set(sql, insert)
+      insert.run(...names.map((name) => row[name]))
+      return true
+    } catch (error) {
+      // a full disk is no property of the row
+      if (error instanceof Error && 'code' in error && /^SQLITE_(FULL|IOERR|READONLY)/.test(String(error.code))) throw error
+      return false
     }
   }
 }
 
-function attempt<T>(read: () => T): T | undefined {
+/** Entries by id, with the session each is in. Sessions whose row is lost are made anew. */
+function putEntries(old: Connection, db: Connection, put: Put, sessions: Map<string, Row>, file: string): ReadonlyMap<string, string> {
+  const entries = new Map<string, string>()
+  const newest = new Map<string, string>()
+  for (const row of byRowid(old, 'entry')) {
+    const { id, session_id: sessionId, parent_id: parent } = row
+    if (typeof id !== 'string' || typeof sessionId !== 'string' || !isEntry(row)) continue
+    if (!sessions.has(sessionId)) {
+      const made = lostSession(old, sessionId, Number(row['at']), file)
+      if (!put('session', made)) continue
+      sessions.set(sessionId, made)
+    }
+    const parentId = parent === null || entries.get(text(parent)) === sessionId ? parent : (newest.get(sessionId) ?? null)
+    if (!put('entry', { ...row, parent_id: parentId })) continue
+    entries.set(id, sessionId)
+    newest.set(sessionId, id)
+  }
+  const setHead = db.prepare('update session set head = ? where id = ?')
+  for (const [id, { head }] of sessions) setHead.run(entries.get(text(head)) === id ? head : (newest.get(id) ?? null), id)
+  return entries
+}
+
+/** Whether the row of an entry holds what its type says: bytes of a broken page may be anything. */
+function isEntry(row: Row): boolean {
   try {
-    return read()
+    return Entry.safeParse(toEntry(row as unknown as Parameters<typeof toEntry>[0])).success
   } catch {
-    return undefined
+    return false
   }
 }
 
-/** Makes what was saved a valid database: pointers lead to what exists, event numbers have no gaps, runs that were open are closed by recovery. */
-function mend(db: Connection): void {
-  const triggers = db.prepare<[], { name: string; sql: string }>("select name, sql from sqlite_master where type = 'trigger'").all()
-  for (const { name } of triggers) db.exec(`drop trigger ${name}`)
-  db.exec(`
-    insert or ignore into session (id, title, workspace, model, state, created_at, updated_at)
-      select distinct session_id, '', '', '', 'interrupted', min(at), max(at) from entry where session_id not in (select id from session) group by session_id;
-    update entry set parent_id = (
-      select before.id from entry before where before.session_id = entry.session_id and before.n < entry.n order by before.n desc limit 1
-    ) where parent_id is not null and not exists (select 1 from entry p where p.session_id = entry.session_id and p.id = entry.parent_id);
-    update session set head = (select id from entry where session_id = session.id order by n desc limit 1)
-      where head is null or not exists (select 1 from entry e where e.session_id = session.id and e.id = session.head);
-  `)
-  for (const table of ['event', 'run', 'inbox', 'permission', 'label', 'side', 'imported_line', 'approval'])
-    db.exec(`delete from ${table} where session_id not in (select id from session)`)
-  db.exec(`
-    delete from approval where run_id not in (select id from run);
-    delete from call where run_id not in (select id from run);
-    delete from label where entry_id not in (select id from entry);
-    update imported_line set entry_id = null where entry_id is not null and entry_id not in (select id from entry);
-    delete from side where (from_entry is not null and from_entry not in (select id from entry)) or (home is not null and home not in (select id from entry));
-  `)
-  for (const id of db.prepare<[], string>('select id from session').pluck().all()) {
-    const rows = db.prepare<[string], { seq: number }>('select seq from event where session_id = ? order by seq').all(id)
-    for (const [i, { seq }] of rows.entries()) {
-      if (seq === i + 1) continue
-      db.prepare('update event set seq = ? where session_id = ? and seq = ?').run(i + 1, id, seq)
-      db.prepare('update run set first_seq = ? where session_id = ? and first_seq = ?').run(i + 1, id, seq)
+/**
+ * A session whose own row is lost, as its newest event tells of it. Where none does, its folder is one that does not exist: a tool may see nothing
+ * then until the person has chosen.
+ */
+function lostSession(old: Connection, id: string, at: number, file: string): Row {
+  let told: Session | undefined
+  for (const row of byNumber(old, 'event', ['session_id', id], 'seq')) {
+    if (row['type'] !== 'session') continue
+    const payload = parseJson(text(row['payload']))
+    const read = Session.safeParse(isObject(payload) ? payload['session'] : undefined)
+    if (read.success) told = read.data
+  }
+  return {
+    id,
+    title: told?.title ?? '',
+    workspace: told?.workspace ?? join(dirname(file), 'unknown-folder'),
+    model: told?.model ?? '',
+    state: 'interrupted',
+    head: null,
+    created_at: told?.createdAt ?? at,
+    updated_at: told?.updatedAt ?? at
+  }
+}
+
+/** New numbers of each session's events by old ones, in order; and how many entries they tell of that are lost. */
+function putEvents(
+  old: Connection,
+  put: Put,
+  sessions: ReadonlyMap<string, Row>,
+  entries: ReadonlyMap<string, string>
+): { numbers: ReadonlyMap<string, readonly [was: number, is: number][]>; lost: number } {
+  const numbers = new Map<string, [number, number][]>()
+  let lost = 0
+  for (const id of sessions.keys()) {
+    const known: [number, number][] = []
+    numbers.set(id, known)
+    for (const row of byNumber(old, 'event', ['session_id', id], 'seq')) {
+      const payload = parseJson(text(row['payload']))
+      if (!isObject(payload)) continue
+      const entryId = toldEntry(payload)
+      if (entryId !== undefined && entries.get(entryId) !== id) lost++
+      else if (put('event', { ...row, seq: known.length + 1 })) known.push([Number(row['seq']), known.length + 1])
     }
   }
-  for (const { sql } of triggers) db.exec(sql)
+  return { numbers, lost }
 }
+
+/** The entry that `message_end` and `entry` tell of; older ones hold it whole. */
+function toldEntry({ entryRef, entry }: Json): string | undefined {
+  if (typeof entryRef === 'string') return entryRef
+  return isObject(entry) && typeof entry['id'] === 'string' ? entry['id'] : undefined
+}
+
+function putRuns(
+  old: Connection,
+  put: Put,
+  entries: ReadonlyMap<string, string>,
+  numbers: ReadonlyMap<string, readonly [was: number, is: number][]>
+): void {
+  const orNull = (id: unknown): unknown => (entries.has(text(id)) ? id : null)
+  for (const row of byRowid(old, 'run')) {
+    const events = numbers.get(text(row['session_id'])) ?? []
+    // where its first event is lost it begins with the next one
+    const first = events.find(([was]) => was >= Number(row['first_seq']))?.[1] ?? events.length + 1
+    if (!put('run', { ...row, base: orNull(row['base']), first_seq: first })) continue
+    for (const call of byOwner(old, 'call', ['run_id', text(row['id'])])) put('call', { ...call, entry_id: orNull(call['entry_id']) })
+  }
+}
+
+/** What is no text is nothing: no id is empty. */
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')

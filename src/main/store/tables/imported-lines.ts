@@ -14,6 +14,8 @@ export interface ImportedLineTable {
   add(sessionId: string, line: ImportedLine): void
   /** In the order of the file. */
   all(sessionId: string): ImportedLine[]
+  /** The same, read as it is asked: a file may be large. */
+  walk(sessionId: string): Generator<ImportedLine>
 }
 
 interface LineRow {
@@ -23,14 +25,27 @@ interface LineRow {
   foreign_id: string | null
 }
 
+/** Lines that are read at once. */
+const BATCH = 256
+
 export function importedLineTable(db: Connection): ImportedLineTable {
   const add = db.prepare('insert into imported_line (session_id, n, entry_id, foreign_id, line) values (?, ?, ?, ?, ?)')
-  const all = db.prepare<[string], LineRow>('select n, line, entry_id, foreign_id from imported_line where session_id = ? order by n')
+  const after = db.prepare<[string, number, number], LineRow>(
+    'select n, line, entry_id, foreign_id from imported_line where session_id = ? and n > ? order by n limit ?'
+  )
+  function* walk(sessionId: string): Generator<ImportedLine> {
+    for (let n = 0; ;) {
+      const rows = after.all(sessionId, n, BATCH)
+      for (const { entry_id, foreign_id, ...row } of rows)
+        yield { ...row, entryId: entry_id ?? undefined, foreignId: foreign_id ?? undefined }
+      const last = rows.at(-1)
+      if (!last) return
+      n = last.n
+    }
+  }
   return {
     add: (sessionId, l) => void add.run(sessionId, l.n, l.entryId ?? null, l.foreignId ?? null, l.line),
-    all: (sessionId) =>
-      all
-        .all(sessionId)
-        .map(({ entry_id, foreign_id, ...row }) => ({ ...row, entryId: entry_id ?? undefined, foreignId: foreign_id ?? undefined }))
+    all: (sessionId) => Array.from(walk(sessionId)),
+    walk
   }
 }

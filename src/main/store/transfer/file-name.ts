@@ -1,5 +1,8 @@
-/** Names that Windows keeps for devices, with any ending. */
-const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i
+// The name of an exported file. Titles come from people and models: what any system reserves, hides or turns around goes, and what is left fits
+// every file system.
+
+/** Names that Windows keeps for devices, with any ending, also with spaces before it. */
+const DEVICES = /^(con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])\s*(\..*)?$/i
 
 /** A file name made of a title that every system takes; never empty. `extension` without its dot. */
 export function fileNameFor(title: string, extension: string): string {

@@ -14,8 +14,18 @@ export const EXTENSIONS: Readonly<Record<ExportFormat, string>> = { pi: 'jsonl',
 
 /** Recognises the format by itself. Nothing is stored when it fails. */
 export function importSession(store: Store, text: string, options: ImportOptions): Imported | NotASession {
-  const whole = /^\s*\{\s*"tau"\s*:/.test(text) ? parseJson(text) : undefined
-  return isObject(whole) ? importJson(store, whole, options) : importPi(store, text, options)
+  const [, first = ''] = /^\s*([^\n]*)/.exec(text) ?? []
+  // a line of a Pi file is an object by itself; a document of Tau goes over many lines, or is a single object that says so
+  const line = parseJson(first)
+  const document = isObject(line) ? ('tau' in line && !('type' in line) ? line : undefined) : parseJson(text.replace(/^\uFEFF/, ''))
+  if (isObject(document) && 'tau' in document) return importJson(store, document, options)
+  if (/^\{\s*"tau"\s*:/.test(first))
+    return {
+      ok: false,
+      code: 'not_a_session',
+      message: 'This is a session that Tau exported, but the file is cut or damaged. Export it again.'
+    }
+  return importPi(store, text, options)
 }
 
 /** Pieces of the file; undefined when there is no such session. */

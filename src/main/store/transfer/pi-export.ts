@@ -1,179 +1,196 @@
 // A session as a Pi session file of version 3, with its whole tree (spec S2). Lines that came from such a file are written as they were; what Tau
 // added follows. Pi takes the last line for the place where the conversation is, so the head stands there.
+import { hash } from 'node:crypto'
 import { isObject, type Json, parseJson } from '../../../shared/json'
-import { type AssistantMessage, type Message, textOf } from '../../../shared/message'
+import type { Message } from '../../../shared/message'
 import type { Entry, Session } from '../../../shared/session'
-import { firstLine } from '../../../shared/text'
 import type { Store } from '../store'
+import { isLegacy, newCompaction, versionOf } from './pi-import'
+import { iso, lineOf } from './pi-line'
+import { addMeta, emptyMeta, firstWords, HEAD, mayBeMeta, type Meta, SIDE, sideKey } from './pi-meta'
+
+type Headed = Session & { readonly head: string | null }
+
+/** What the imported file says; empty for a session that was made here. */
+interface Source {
+  readonly header: Json | undefined
+  readonly lines: number
+  /** Ids in the file, by our ids. */
+  readonly foreign: ReadonlyMap<string, string>
+  readonly taken: ReadonlySet<string>
+  readonly meta: Meta
+  /** The entry at the end of the file, or the parent of the marker there: where a reader of it would be. */
+  readonly head: string | null
+}
 
 /** Pieces of the file, a line each. */
-export function* exportPi(store: Store, session: Session & { readonly head: string | null }): Generator<string> {
+export function* exportPi(store: Store, session: Headed): Generator<string> {
   const { id: sessionId, head } = session
-  const foreign = new Map<string, string>()
-  const byForeign = new Map<string, string>()
-  const labels = new Map<string, string>()
-  let name = ''
-  let last: string | undefined
-  let open = ''
-  let lines = 0
-  for (const { line, entryId, foreignId } of store.imported.all(sessionId)) {
-    yield line
-    lines++
-    open = line.endsWith('\n') ? '' : '\n'
-    if (entryId === undefined || foreignId === undefined) continue
-    foreign.set(entryId, foreignId)
-    byForeign.set(foreignId, entryId)
-    last = entryId
-    const value = /"(label|session_info)"/.test(line) ? parseJson(line) : undefined
-    if (!isObject(value)) continue
-    if (value['type'] === 'session_info' && typeof value['name'] === 'string') name = value['name'].trim()
-    if (value['type'] === 'label' && typeof value['targetId'] === 'string')
-      labels.set(value['targetId'], typeof value['label'] === 'string' ? value['label'] : '')
-  }
+  const source = sourceOf(store, sessionId)
+  const { foreign, header } = source
   const idOf = (id: string): string => foreign.get(id) ?? id
+  const native = store.entries.count(sessionId) - foreign.size
+  const beside = besideOf(store, session, source, idOf)
+  const changed = native > 0 || beside.length > 0 || head !== source.head
+  const old = header !== undefined && (isLegacy(header) || versionOf(header) < 3)
+  let open = ''
+  if (source.lines === 0) yield `${JSON.stringify(newHeader(session))}\n`
+  for (const line of changed && old ? upgraded(store, session, idOf) : untouched(store, sessionId)) {
+    yield line
+    open = line.endsWith('\n') ? '' : '\n'
+  }
+  if (!changed) return
+
   const write = (value: Json): string => {
     const line = `${open}${JSON.stringify(value)}\n`
     open = ''
     return line
   }
-  if (lines === 0) yield write({ type: 'session', version: 3, id: sessionId, timestamp: iso(session.createdAt), cwd: session.workspace })
-  for (const entry of store.entries.all(sessionId)) {
-    if (foreign.has(entry.id)) continue
-    yield write(lineOf(entry, idOf))
-    last = entry.id
-  }
-  const at = iso(session.updatedAt)
-  const parentId = head === null ? null : idOf(head)
-  const own = store.sessions.labels(sessionId)
-  for (const [entryId, label] of Object.entries(own)) {
-    if (labels.get(idOf(entryId)) === label) continue
-    yield write({ type: 'label', id: `${idOf(entryId)}-label`, parentId: idOf(entryId), timestamp: at, targetId: idOf(entryId), label })
-    last = undefined
-  }
-  for (const target of labels.keys()) {
-    const entryId = byForeign.get(target)
-    if (entryId === undefined || own[entryId] !== undefined || labels.get(target) === '') continue
-    yield write({ type: 'label', id: `${target}-unlabel`, parentId: target, timestamp: at, targetId: target })
-    last = undefined
-  }
-  const given = name !== '' || lines === 0 ? name : firstWords(store, sessionId)
-  if (session.title !== '' && session.title !== given) {
-    yield write({ type: 'session_info', id: `${sessionId}-name`, parentId, timestamp: at, name: session.title })
-    last = head ?? undefined
-  }
-  if (head !== null && last !== head)
-    yield write({ type: 'custom', id: `${sessionId}-head`, parentId, timestamp: at, customType: 'tau.head', data: {} })
-}
-
-/** The title that an import takes when the file has none. */
-function firstWords(store: Store, sessionId: string): string {
-  for (const entry of store.entries.all(sessionId)) {
-    const words = entry.type === 'message' && entry.message.role === 'user' ? textOf(entry.message).trim() : ''
-    if (words !== '') return firstLine(words, 60)
-  }
-  return ''
-}
-
-const iso = (ms: number): string => new Date(ms).toISOString()
-
-function lineOf(entry: Entry, idOf: (id: string) => string): Json {
-  const node = { id: idOf(entry.id), parentId: entry.parentId === null ? null : idOf(entry.parentId), timestamp: iso(entry.at) }
-  switch (entry.type) {
-    case 'message':
-      return { type: 'message', ...node, message: messageOf(entry.message, entry.at) }
-    case 'compaction':
-      return { type: 'compaction', ...node, summary: entry.summary, firstKeptEntryId: idOf(entry.keepsFrom ?? entry.id), tokensBefore: 0 }
-    case 'branch_summary': {
-      const details = { readFiles: entry.files.read, modifiedFiles: entry.files.changed }
-      return { type: 'branch_summary', ...node, fromId: idOf(entry.from), summary: entry.summary, details }
-    }
-    case 'edit': {
-      const replacement = entry.message ? { content: blocksOf(entry.message) } : null
-      return { type: 'context_edit', ...node, targetId: idOf(entry.targetId), replacement }
-    }
-    case 'model_change':
-      return { type: 'model_change', ...node, ...providerOf(entry.model) }
-    case 'imported':
-      return { type: 'custom', ...node, customType: 'tau.imported', data: { what: entry.what } }
-  }
-}
-
-/** `ollama:qwen3:8b` is model `qwen3:8b` of provider `ollama`. */
-function providerOf(model: string): { provider: string; modelId: string } {
-  const colon = model.indexOf(':')
-  return colon === -1 ? { provider: 'tau', modelId: model } : { provider: model.slice(0, colon), modelId: model.slice(colon + 1) }
-}
-
-function messageOf(message: Message, at: number): Json {
-  switch (message.role) {
-    case 'user':
-      return { role: 'user', content: blocksOf(message), timestamp: at }
-    case 'assistant':
-      return assistantOf(message, at)
-    case 'tool':
-      return {
-        role: 'toolResult',
-        toolCallId: message.callId,
-        toolName: message.name,
-        content: blocksOf(message),
-        details: { code: message.code },
-        isError: message.code !== 'ok',
-        durationMs: message.durationMs,
-        timestamp: at
+  // the head's own entry closes the file where it can: nothing stands below it, and lines of the file stay in their order
+  const closes = head !== null && !foreign.has(head) && store.entries.children(sessionId, head).length === 0
+  const messageAt = messagesBefore(store, sessionId, foreign, closes ? head : undefined)
+  /** The entry at the end of what is written so far; undefined for a line that is none of ours. */
+  let last: string | null | undefined = source.head
+  let closing: Entry | undefined
+  let follows: string | null | undefined
+  if (native > 0)
+    for (const entry of store.entries.all(sessionId)) {
+      if (foreign.has(entry.id)) continue
+      if (closes && entry.id === head) {
+        closing = entry
+        follows = last
+        continue
       }
-  }
-}
-
-const STOP: Readonly<Record<AssistantMessage['stopReason'], string>> = {
-  stop: 'stop',
-  calls: 'toolUse',
-  length: 'length',
-  aborted: 'aborted',
-  interrupted: 'aborted',
-  error: 'error'
-}
-
-function assistantOf(message: AssistantMessage, at: number): Json {
-  const { provider, modelId } = providerOf(message.model)
-  const { inputTokens: input = 0, outputTokens: output = 0, cost = 0 } = message.usage ?? {}
-  return {
-    role: 'assistant',
-    content: blocksOf(message),
-    api: 'openai-completions',
-    provider,
-    model: modelId,
-    usage: {
-      input,
-      output,
-      cacheRead: 0,
-      cacheWrite: 0,
-      totalTokens: input + output,
-      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: cost }
-    },
-    stopReason: STOP[message.stopReason],
-    ...(message.error && { errorMessage: message.error.message }),
-    timestamp: at
-  }
-}
-
-function blocksOf(message: Message): Json[] {
-  if (message.role === 'tool') return [{ type: 'text', text: message.text }]
-  return message.parts.map((p): Json => {
-    switch (p.type) {
-      case 'text':
-        return { type: 'text', text: p.text }
-      case 'thinking':
-        return { type: 'thinking', thinking: p.text }
-      case 'image':
-        return { type: 'image', data: p.data, mimeType: p.mime }
-      case 'call':
-        return { type: 'toolCall', id: p.id, name: p.name, arguments: argumentsOf(p.arguments) }
+      yield write(lineOf(entry, idOf, messageAt))
+      last = entry.id
     }
-  })
+  const parent = closing ? closing.parentId : head
+  const node = { parentId: parent === null ? null : idOf(parent), timestamp: iso(session.updatedAt) }
+  for (const line of beside) {
+    yield write({ ...line, ...node })
+    if (!closing) last = undefined
+  }
+  if (closing) yield write(moved(lineOf(closing, idOf, messageAt), last === follows ? undefined : follows && idOf(follows)))
+  else if (last !== head)
+    yield write({ type: 'custom', id: freshId(source, sessionId, HEAD, head ?? ''), ...node, customType: HEAD, data: {} })
 }
 
-/** Pi keeps objects; what the model wrote and nobody could read stays under a key of its own. */
-function argumentsOf(raw: string): Json {
-  const value = raw.trim() === '' ? {} : parseJson(raw)
-  return isObject(value) ? value : { unreadable: raw }
+/** The line of an entry that was stored before others in the file says which it followed (null: none), so that branches keep their order. */
+const moved = (line: Json, follows: string | null | undefined): Json =>
+  follows === undefined ? line : { ...line, tau: { ...(isObject(line['tau']) ? line['tau'] : {}), follows } }
+
+function sourceOf(store: Store, sessionId: string): Source {
+  const foreign = new Map<string, string>()
+  const meta = emptyMeta()
+  let header: Json | undefined
+  let lines = 0
+  let end: { readonly entryId: string; readonly line: string } | undefined
+  for (const { line, entryId, foreignId } of store.imported.walk(sessionId)) {
+    lines++
+    header ??= objectIn(line)
+    if (entryId === undefined || foreignId === undefined) continue
+    foreign.set(entryId, foreignId)
+    end = { entryId, line }
+    const value = mayBeMeta(line) ? objectIn(line) : undefined
+    if (value) addMeta(meta, value)
+  }
+  const marked = end !== undefined && objectIn(end.line)?.['customType'] === HEAD
+  const head = end === undefined ? null : marked ? (store.entries.find(sessionId, end.entryId)?.parentId ?? null) : end.entryId
+  return { header, lines, foreign, taken: new Set(foreign.values()), meta, head }
+}
+
+function objectIn(line: string): Json | undefined {
+  const value = parseJson(line.replace(/^\uFEFF/, ''))
+  return isObject(value) ? value : undefined
+}
+
+const newHeader = (session: Headed): Json => ({
+  type: 'session',
+  version: 3,
+  id: session.id,
+  timestamp: iso(session.createdAt),
+  cwd: session.workspace
+})
+
+function* untouched(store: Store, sessionId: string): Generator<string> {
+  for (const { line } of store.imported.walk(sessionId)) yield line
+}
+
+/** Lines of an older file as Pi itself would convert them: what is added stands on ids, which they do not have. */
+function* upgraded(store: Store, session: Headed, idOf: (id: string) => string): Generator<string> {
+  const ids: string[] = []
+  let isFirst = true
+  for (const { line, entryId } of store.imported.walk(session.id)) {
+    const value = objectIn(line)
+    const entry = entryId === undefined ? undefined : store.entries.find(session.id, entryId)
+    if (isFirst && value) {
+      isFirst = false
+      if (isLegacy(value)) yield `${JSON.stringify(newHeader(session))}\n`
+      else {
+        yield `${JSON.stringify({ ...value, version: 3 })}\n`
+        continue
+      }
+    }
+    if (!value || !entry) {
+      yield line
+      continue
+    }
+    if (isLegacy(value)) yield `${JSON.stringify(lineOf(entry, idOf, () => undefined))}\n`
+    else {
+      const { message } = value
+      const renamed = isObject(message) && message['role'] === 'hookMessage' ? { message: { ...message, role: 'custom' } } : {}
+      const node = { id: idOf(entry.id), parentId: entry.parentId === null ? null : idOf(entry.parentId) }
+      yield `${JSON.stringify({ ...newCompaction(value, (index) => ids[index - 1]), ...node, ...renamed })}\n`
+    }
+    ids.push(idOf(entry.id))
+  }
+}
+
+/** Lines for what differs from the file and is no entry; their place is not set yet. */
+function besideOf(store: Store, session: Headed, source: Source, idOf: (id: string) => string): Json[] {
+  const { id: sessionId, title } = session
+  const { meta, foreign, lines } = source
+  const beside: Json[] = []
+  const labels = store.sessions.labels(sessionId)
+  for (const [entryId, label] of Object.entries(labels)) {
+    const targetId = idOf(entryId)
+    if (meta.labels.get(targetId) !== label)
+      beside.push({ type: 'label', id: freshId(source, sessionId, 'label', targetId, label), targetId, label })
+  }
+  for (const [entryId, targetId] of meta.labels.size > 0 ? foreign : [])
+    if (meta.labels.has(targetId) && labels[entryId] === undefined)
+      beside.push({ type: 'label', id: freshId(source, sessionId, 'label', targetId), targetId })
+  for (const { id, from, home, ...rest } of store.sides.all(sessionId)) {
+    const side = { ...rest, from: from === null ? null : idOf(from), home: home === null ? null : idOf(home) }
+    const known = meta.sides.get(sideKey(side))
+    if (known && known.ending === side.ending) continue
+    beside.push({ type: 'custom', id: freshId(source, sessionId, SIDE, id, side.ending ?? ''), customType: SIDE, data: side })
+  }
+  const given = meta.name || (lines === 0 ? '' : firstWords(store.entries.all(sessionId)))
+  if (title !== given) beside.push({ type: 'session_info', id: freshId(source, sessionId, 'name', title), name: title })
+  return beside
+}
+
+/** Messages by their ids in the file, as one who reads it from the start would know them; `after` stands at its end. */
+function messagesBefore(
+  store: Store,
+  sessionId: string,
+  foreign: ReadonlyMap<string, string>,
+  after: string | undefined
+): (id: string) => Message | undefined {
+  let ours: Map<string, string> | undefined
+  return (id) => {
+    ours ??= new Map([...foreign].map(([entryId, foreignId]) => [foreignId, entryId]))
+    const entryId = ours.get(id) ?? id
+    const entry = entryId === after ? undefined : store.entries.find(sessionId, entryId)
+    return entry?.type === 'message' ? entry.message : undefined
+  }
+}
+
+/** Eight hex digits like Pi's own, the same for the same thing, so that a session exported twice gives the same file. */
+function freshId({ taken }: Source, ...of: readonly string[]): string {
+  for (let n = 0; ; n++) {
+    const id = hash('sha256', [String(n), ...of].join('\n')).slice(0, 8)
+    if (!taken.has(id)) return id
+  }
 }

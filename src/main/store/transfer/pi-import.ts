@@ -1,13 +1,14 @@
 // A Pi session file becomes a session (spec S2). The file is read only; every line is kept as it is, so that an export gives back the same bytes
 // where nothing has changed. A line that cannot be read is reported by its number and hides nothing.
 import { isObject, type Json, parseJson } from '../../../shared/json'
-import { textOf } from '../../../shared/message'
+import type { Message } from '../../../shared/message'
 import type { Entry } from '../../../shared/session'
-import { firstLine } from '../../../shared/text'
 import { repointed } from '../../../shared/tree'
 import { newId } from '../id'
 import type { Store } from '../store'
 import { type BadLine, type Imported, type ImportOptions, newSession, type NotASession } from './imported'
+import { patched } from './patch'
+import { addMeta, emptyMeta, firstWords, HEAD, isTime, type Meta } from './pi-meta'
 import { type Content, contentOf } from './pi-read'
 
 interface Line {
@@ -16,17 +17,20 @@ interface Line {
   readonly value: Json | undefined
 }
 interface Node {
-  readonly line: Line
+  /** Number of its line. */
+  readonly n: number
+  readonly value: Json
   readonly foreignId: string
+  /** Made in the order in which they are stored. */
   readonly id: string
   readonly content: Content
 }
+type Unnamed = Omit<Node, 'id'>
 
 export function importPi(store: Store, text: string, options: ImportOptions): Imported | NotASession {
   const lines = linesOf(text)
   const header = lines.find((l) => l.value !== undefined)?.value
-  const legacy = header !== undefined && header['type'] === undefined && typeof header['text'] === 'string'
-  if (header?.['type'] !== 'session' && !legacy) {
+  if (header === undefined || (header['type'] !== 'session' && !isLegacy(header))) {
     return {
       ok: false,
       code: 'not_a_session',
@@ -34,25 +38,30 @@ export function importPi(store: Store, text: string, options: ImportOptions): Im
     }
   }
   const bad: BadLine[] = []
-  const nodes = nodesOf(lines, Number(header['version'] ?? 1), legacy, bad)
+  const nodes = nodesOf(lines, header, bad)
   const ids = new Map(nodes.map((node) => [node.foreignId, node.id]))
-  const title = titleOf(nodes)
-  const folder = typeof header['cwd'] === 'string' && options.workspace === undefined ? header['cwd'] : options.workspace
-  const session = newSession({ ...options, ...(folder !== undefined && { workspace: folder }) }, title)
+  const meta = emptyMeta()
+  for (const { value } of nodes) addMeta(meta, value)
+  const folder = typeof header['cwd'] === 'string' && header['cwd'] !== '' ? header['cwd'] : undefined
+  const workspace = options.workspace ?? folder
+  const title = meta.name || firstWords(nodes.map((n) => n.content))
+  const session = newSession({ ...options, ...(workspace !== undefined && { workspace }) }, title)
   store.write(() => {
     store.sessions.insert(session)
     store.events.append(session.id, 1, session.createdAt, { type: 'session', session })
-    let before: Node | undefined
+    let before: Entry | undefined
+    const parents = new Map<string, string | null>()
     for (const node of nodes) {
-      store.entries.add(place(node, before, ids, session.id, bad))
-      before = node
+      before = place(node, before, ids, session, bad)
+      parents.set(node.id, before.parentId)
+      store.entries.add(before)
     }
-    store.sessions.setHead(session.id, before?.id ?? null)
-    for (const { line, id } of nodes) if (line.value?.['type'] === 'label') setLabel(store, session.id, ids, line.value, id)
-    const byLine = new Map(nodes.map((node) => [node.line, node]))
-    for (const line of lines) {
-      const node = byLine.get(line)
-      store.imported.add(session.id, { n: line.n, line: line.raw, entryId: node?.id, foreignId: node?.foreignId })
+    store.sessions.setHead(session.id, headOf(nodes, parents))
+    addBeside(store, session.id, meta, ids, options.at)
+    const byLine = new Map(nodes.map((node) => [node.n, node]))
+    for (const { n, raw } of lines) {
+      const node = byLine.get(n)
+      store.imported.add(session.id, { n, line: raw, entryId: node?.id, foreignId: node?.foreignId })
     }
     store.sessions.touch(session.id, session.updatedAt)
   })
@@ -68,13 +77,19 @@ function linesOf(text: string): Line[] {
   })
 }
 
-function nodesOf(lines: readonly Line[], version: number, legacy: boolean, bad: BadLine[]): Node[] {
-  const nodes: Node[] = []
+/** A plain log, older than session files: `{"id":"u1","text":"one"}`. */
+export const isLegacy = (line: Json): boolean => line['type'] === undefined && typeof line['text'] === 'string'
+export const versionOf = (header: Json): number => (typeof header['version'] === 'number' ? header['version'] : 1)
+
+function nodesOf(lines: readonly Line[], header: Json, bad: BadLine[]): Node[] {
+  const legacy = isLegacy(header)
+  const version = versionOf(header)
+  const nodes: Unnamed[] = []
+  const messages = new Map<string, Message>()
   const seen = new Set<string>()
-  for (const line of lines) {
-    const { value, n } = line
+  for (const { value, n, raw } of lines) {
     if (value === undefined) {
-      if (line.raw.trim() !== '') bad.push({ line: n, why: n === lines.length ? 'the line is cut' : 'the line is no JSON object' })
+      if (raw.trim() !== '') bad.push({ line: n, why: n === lines.length ? 'the line is cut' : 'the line is no JSON object' })
       continue
     }
     if (value['type'] === 'session') continue
@@ -89,9 +104,21 @@ function nodesOf(lines: readonly Line[], version: number, legacy: boolean, bad: 
       continue
     }
     seen.add(foreignId)
-    nodes.push({ line, foreignId, id: newId(), content: legacy ? legacyContent(value) : contentOf(oldCompaction(value, version, nodes)) })
+    const line = newCompaction(value, (index) => nodes[index - 1]?.foreignId)
+    const content = patched(legacy ? legacyContent(value) : contentOf(line, (id) => messages.get(id)), value['tau'])
+    if (content.type === 'message') messages.set(foreignId, content.message)
+    nodes.push({ n, value, foreignId, content })
   }
-  return nodes
+  return inOrder(nodes).map((node) => ({ ...node, id: newId() }))
+}
+
+/** The head's entry closes a file of Tau, wherever it stood before. */
+function inOrder(nodes: readonly Unnamed[]): readonly Unnamed[] {
+  const last = nodes.at(-1)
+  const follows = isObject(last?.value['tau']) ? last.value['tau']['follows'] : undefined
+  if (!last || follows === undefined) return nodes
+  const at = follows === null ? 0 : nodes.findIndex((node) => node.foreignId === follows) + 1
+  return at === 0 && follows !== null ? nodes : nodes.slice(0, -1).toSpliced(at, 0, last)
 }
 
 const legacyContent = (value: Json): Content => ({
@@ -102,40 +129,57 @@ const legacyContent = (value: Json): Content => ({
       : { role: 'user', parts: [{ type: 'text', text: String(value['text']) }] }
 })
 
-/** Version 1 named the entry that a compaction keeps from by its place in the file. */
-function oldCompaction(value: Json, version: number, nodes: readonly Node[]): Json {
-  if (version >= 2 || value['type'] !== 'compaction' || typeof value['firstKeptEntryIndex'] !== 'number') return value
-  return { ...value, firstKeptEntryId: nodes[value['firstKeptEntryIndex'] - 1]?.foreignId }
+/** Version 1 named the entry that a compaction keeps from by its place in the file, the header being the first. */
+export function newCompaction(value: Json, idAt: (index: number) => string | undefined): Json {
+  const { firstKeptEntryIndex: index, ...rest } = value
+  return value['type'] === 'compaction' && typeof index === 'number' ? { ...rest, firstKeptEntryId: idAt(index) ?? '' } : value
 }
 
 /** An entry with its place; one whose parent is not in the file follows the last readable one before it, and is reported. */
-function place(node: Node, before: Node | undefined, ids: ReadonlyMap<string, string>, sessionId: string, bad: BadLine[]): Entry {
-  const { line, id, content } = node
-  const named = line.value && 'parentId' in line.value ? line.value['parentId'] : line.value?.['parent']
+function place(
+  { n, value, id, content }: Node,
+  before: Entry | undefined,
+  ids: ReadonlyMap<string, string>,
+  session: { readonly id: string; readonly createdAt: number },
+  bad: BadLine[]
+): Entry {
+  const named = 'parentId' in value ? value['parentId'] : value['parent']
   let parentId: string | null = before?.id ?? null
-  if (named === null) parentId = null
+  if (named === null || named === '') parentId = null
   else if (typeof named === 'string') {
     const known = ids.get(named)
+    // ids sort by the time they were made, so this parent is stored already
     if (known !== undefined && known < id) parentId = known
-    else bad.push({ line: line.n, why: `its parent ${named} is not before it; it was put after the entry before it` })
+    else bad.push({ line: n, why: `its parent ${named} is not before it; it was put after the entry before it` })
   }
-  const time = line.value?.['timestamp']
-  const at = typeof time === 'string' ? Date.parse(time) : typeof time === 'number' ? time : NaN
-  return repointed({ ...content, id, sessionId, parentId, at: Number.isFinite(at) ? Math.round(at) : 0 }, ids)
+  // a line without a time was written when the one before it was, as far as anyone knows
+  const at = timeOf(value['timestamp']) ?? before?.at ?? session.createdAt
+  return repointed({ ...content, id, sessionId: session.id, parentId, at }, ids)
 }
 
-function setLabel(store: Store, sessionId: string, ids: ReadonlyMap<string, string>, value: Json, at: string): void {
-  const target = typeof value['targetId'] === 'string' ? ids.get(value['targetId']) : undefined
-  const label = typeof value['label'] === 'string' && value['label'] !== '' ? value['label'] : null
-  if (target !== undefined && target < at) store.sessions.setLabel(sessionId, target, label, 0)
+function timeOf(value: unknown): number | undefined {
+  const time = Math.round(typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : NaN)
+  return isTime(time) ? time : undefined
 }
 
-function titleOf(nodes: readonly Node[]): string {
-  const named = nodes.findLast((n) => n.line.value?.['type'] === 'session_info')?.line.value?.['name']
-  if (typeof named === 'string' && named.trim() !== '') return named.trim().slice(0, 200)
-  for (const { content } of nodes) {
-    const words = content.type === 'message' && content.message.role === 'user' ? textOf(content.message).trim() : ''
-    if (words !== '') return firstLine(words, 60)
+/** Pi is where the last entry of the file is; a marker of Tau stands below the head. */
+function headOf(nodes: readonly Node[], parents: ReadonlyMap<string, string | null>): string | null {
+  let last: Node | undefined
+  for (const node of nodes) if (node.n > (last?.n ?? 0)) last = node
+  if (!last) return null
+  return last.value['customType'] === HEAD ? (parents.get(last.id) ?? null) : last.id
+}
+
+function addBeside(store: Store, sessionId: string, meta: Meta, ids: ReadonlyMap<string, string>, at: number): void {
+  for (const [target, label] of meta.labels) {
+    const id = ids.get(target)
+    if (id !== undefined) store.sessions.setLabel(sessionId, id, label, at)
   }
-  return ''
+  for (const { from, home, name, startedAt, ending, endedAt } of meta.sides.values()) {
+    const [fromId, homeId] = [from, home].map((id) => (id === null ? null : ids.get(id)))
+    if (fromId === undefined || homeId === undefined) continue
+    const id = newId()
+    store.sides.begin(sessionId, { id, from: fromId, home: homeId, name, startedAt })
+    if (ending !== undefined && endedAt !== undefined) store.sides.end(id, ending, endedAt)
+  }
 }

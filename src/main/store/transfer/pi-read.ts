@@ -12,8 +12,8 @@ const strings = (value: unknown): string[] => (Array.isArray(value) ? value.filt
 const blocksOf = (content: unknown): Json[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content.filter(isObject) : []
 
-/** What an entry of a Pi file means to Tau; `imported` for what means nothing to a model. */
-export function contentOf(line: Json): Content {
+/** What an entry of a Pi file means to Tau; `imported` for what means nothing to a model. `messageAt` knows the messages before it by Pi's ids. */
+export function contentOf(line: Json, messageAt: (id: string) => Message | undefined): Content {
   switch (line['type']) {
     case 'message': {
       const message = isObject(line['message']) ? messageOf(line['message']) : undefined
@@ -37,12 +37,16 @@ export function contentOf(line: Json): Content {
       return { type: 'branch_summary', summary: str(line['summary']), from: str(line['fromId']), files, model: '' }
     }
     case 'context_edit': {
+      const targetId = str(line['targetId'])
       const { replacement } = line
-      const message = isObject(replacement) ? userOf(blocksOf(replacement['content'])) : null
-      return { type: 'edit', targetId: str(line['targetId']), message }
+      return {
+        type: 'edit',
+        targetId,
+        message: isObject(replacement) ? edited(messageAt(targetId), blocksOf(replacement['content'])) : null
+      }
     }
     case 'model_change':
-      return { type: 'model_change', model: `${str(line['provider'])}:${str(line['modelId'])}` }
+      return { type: 'model_change', model: modelOf(line['provider'], line['modelId']) }
     default:
       return { type: 'imported', what: str(line['type']) || 'entry' }
   }
@@ -55,21 +59,19 @@ function messageOf(message: Json): Message | undefined {
     case 'hookMessage': // its name before version 3
       return userOf(blocksOf(message['content']))
     case 'bashExecution':
-      return userOf([{ type: 'text', text: bashWords(message) }])
+      // a command that the person kept from the model stays kept from it
+      return message['excludeFromContext'] === true ? undefined : userOf([{ type: 'text', text: bashWords(message) }])
     case 'assistant':
       return assistantOf(message)
     case 'toolResult': {
       const details = isObject(message['details']) ? message['details'] : {}
       const code = str(details['code']) || (message['isError'] === true ? 'error' : 'ok')
-      const text = blocksOf(message['content'])
-        .map((b) => (b['type'] === 'image' ? '[picture]' : str(b['text'])))
-        .join('\n')
       return {
         role: 'tool',
         callId: str(message['toolCallId']),
         name: str(message['toolName']),
         code,
-        text,
+        text: resultText(blocksOf(message['content'])),
         durationMs: num(message['durationMs']) ?? 0
       }
     }
@@ -85,17 +87,34 @@ const userOf = (blocks: readonly Json[]): UserMessage => ({
   )
 })
 
+const resultText = (blocks: readonly Json[]): string => blocks.map((b) => (b['type'] === 'image' ? '[picture]' : str(b['text']))).join('\n')
+
+/** The target with other content, as Pi puts it together: who spoke stays. */
+function edited(target: Message | undefined, blocks: readonly Json[]): Message {
+  switch (target?.role) {
+    case 'assistant':
+      return { ...target, parts: blocks.map(partOf) }
+    case 'tool':
+      return { ...target, text: resultText(blocks) }
+    default:
+      return userOf(blocks)
+  }
+}
+
+/** `ollama` and `qwen3:8b` are `ollama:qwen3:8b`; the provider `tau` stands for a name without one. */
+function modelOf(provider: unknown, model: unknown): string {
+  const of = str(provider)
+  return of === '' || of === 'tau' ? str(model) : `${of}:${str(model)}`
+}
+
 /** What Pi tells a model of a command that the person ran. */
 function bashWords(message: Json): string {
-  const code = num(message['exitCode'])
-  const end =
-    message['cancelled'] === true
-      ? '\n\n(command cancelled)'
-      : code === undefined || code === 0
-        ? ''
-        : `\n\nCommand exited with code ${String(code)}`
+  const code = typeof message['exitCode'] === 'number' ? message['exitCode'] : 0
+  const end = message['cancelled'] === true ? '\n\n(command cancelled)' : code === 0 ? '' : `\n\nCommand exited with code ${String(code)}`
   const output = str(message['output'])
-  return `Ran \`${str(message['command'])}\`\n${output === '' ? '(no output)' : `\`\`\`\n${output}\n\`\`\``}${end}`
+  const full = str(message['fullOutputPath'])
+  const cut = message['truncated'] === true && full !== '' ? `\n\n[Output truncated. Full output: ${full}]` : ''
+  return `Ran \`${str(message['command'])}\`\n${output === '' ? '(no output)' : `\`\`\`\n${output}\n\`\`\``}${end}${cut}`
 }
 
 const STOP: Readonly<Record<string, AssistantMessage['stopReason']>> = {
@@ -103,22 +122,25 @@ const STOP: Readonly<Record<string, AssistantMessage['stopReason']>> = {
   toolUse: 'calls',
   length: 'length',
   aborted: 'aborted',
-  error: 'error'
+  error: 'error',
+  pending: 'interrupted'
+}
+
+function partOf(block: Json): AssistantPart {
+  if (block['type'] === 'thinking') return { type: 'thinking', text: str(block['thinking']) }
+  if (block['type'] === 'toolCall')
+    return { type: 'call', id: str(block['id']) || 'call', name: str(block['name']), arguments: JSON.stringify(block['arguments'] ?? {}) }
+  return { type: 'text', text: str(block['text']) }
 }
 
 function assistantOf(message: Json): AssistantMessage {
-  const parts = blocksOf(message['content']).map((b): AssistantPart => {
-    if (b['type'] === 'thinking') return { type: 'thinking', text: str(b['thinking']) }
-    if (b['type'] === 'toolCall')
-      return { type: 'call', id: str(b['id']) || 'call', name: str(b['name']), arguments: JSON.stringify(b['arguments'] ?? {}) }
-    return { type: 'text', text: str(b['text']) }
-  })
+  const parts = blocksOf(message['content']).map(partOf)
   const usage = isObject(message['usage']) ? usageOf(message['usage']) : undefined
   const said = str(message['errorMessage'])
   return {
     role: 'assistant',
     parts,
-    model: `${str(message['provider'])}:${str(message['model'])}`,
+    model: modelOf(message['provider'], message['model']),
     stopReason: STOP[str(message['stopReason'])] ?? 'stop',
     ...(usage && { usage }),
     ...(said !== '' && { error: { code: message['stopReason'] === 'aborted' ? 'aborted' : 'imported', message: said } })
