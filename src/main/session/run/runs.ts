@@ -101,7 +101,7 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
       stop: new AbortController(),
       turnStop: new AbortController(),
       interrupted: false,
-      asked: false,
+      asked: how.pending !== undefined, // questions of before may still be open
       parked: false,
       left: false,
       done: Promise.resolve()
