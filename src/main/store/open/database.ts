@@ -63,26 +63,43 @@ export function openDatabase(file: string): { db: Connection; notices: StoreNoti
   }
 }
 
-/** Undefined when the file is damaged. */
+/** Undefined when the file is damaged. It is looked at by one who cannot write: closing the only writer would put the log into it. */
 function open(file: string): Connection | undefined {
-  const isNew = !existsSync(file)
+  if (!existsSync(file)) return create(file)
+  let looker: Connection | undefined
   let db: Connection | undefined
   try {
+    looker = reader(file)
+    if (looker && !isSound(looker)) return undefined
     db = new Database(file)
     prepare(db)
-    if (isNew || isSound(db)) {
-      migrate(db)
-      return db
-    }
-    db.close()
-    return undefined
+    if (!looker && !isSound(db)) throw Object.assign(new Error('damaged'), { code: 'SQLITE_CORRUPT' })
+    migrate(db)
+    return db
   } catch (error) {
     db?.close()
-    const code = codeOf(error)
-    if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) return undefined
+    if (isDamage(error)) return undefined
     throw error
+  } finally {
+    looker?.close()
   }
 }
+
+/** Undefined where only a writer can open it, as after a kill in the middle of the very first change. */
+function reader(file: string): Connection | undefined {
+  let db: Connection | undefined
+  try {
+    db = new Database(file, { readonly: true })
+    db.pragma('user_version')
+    return db
+  } catch (error) {
+    db?.close()
+    if (isDamage(error)) throw error
+    return undefined
+  }
+}
+
+const isDamage = (error: unknown): boolean => /^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(error))
 
 /** A database in a place where no damaged one can be. */
 function create(file: string): Connection {

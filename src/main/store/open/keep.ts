@@ -1,12 +1,12 @@
 // A damaged database is exchanged for one made of what can be read of it. The exchange may be cut at any moment: until the new file is complete
 // the old one stays where it is, and an exchange that was begun is finished at the next start.
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { Connection } from './connection'
 import { salvage, type Salvage } from './salvage'
 
 /** Endings that belong to a database. */
-const FILES = ['', '-wal', '-shm']
+const FILES = ['', '-journal', '-wal', '-shm']
 const READY = '.saved'
 const PART = '.saved-part'
 const COPY = '.saved-from'
@@ -41,6 +41,9 @@ export const finishExchange = (file: string): string | undefined => (existsSync(
 
 function swap(file: string): string {
   const kept = `${file}.damaged-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
+  // an empty log comes from looking at the file
+  if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size === 0)
+    for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true })
   // the log first: beside the new database it would be taken for its own
   for (const end of FILES.toReversed()) if (existsSync(file + end)) renameSync(file + end, kept + end)
   renameSync(file + READY, file)
