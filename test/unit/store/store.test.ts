@@ -1,3 +1,4 @@
+// The store's tables: what the database itself guarantees, and who owns a data folder.
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -96,6 +97,54 @@ describe('the store', () => {
   })
 })
 
+describe('text of any kind', () => {
+  it.each(['a\0b\u0003', 'half \ud83d', '👨‍👩‍👧 مرحبا é', '\u202etxt', '\'); DROP TABLE entry;-- " ` %s {{x}} ${y}'])(
+    '%j is kept as it is, and found',
+    (text) => {
+      const folder = freshFolder()
+      const first = openStore(folder, 'test')
+      first.sessions.insert({ ...session('s'), title: text })
+      first.entries.add({ ...entry('a', null), message: { role: 'user', parts: [{ type: 'text', text }] } } as Entry)
+      first.sessions.setLabel('s', 'a', text, 1)
+      first.close()
+      const again = opened(folder)
+      expect([...again.entries.all('s')]).toMatchObject([{ message: { parts: [{ text }] } }])
+      expect(again.entries.search(text, 5)).toHaveLength(1)
+      // columns of text hold whole characters only
+      expect(again.sessions.find('s')?.title).toBe(text.toWellFormed())
+      expect(again.sessions.labels('s')).toEqual({ a: text.toWellFormed() })
+    }
+  )
+})
+
+describe('what belongs to a session', () => {
+  it('goes with it when it is purged from the bin, and not before', () => {
+    const folder = freshFolder()
+    const store = opened(folder)
+    for (const id of ['s', 'other']) {
+      store.sessions.insert(session(id))
+      store.entries.add(entry(`${id}-a`, null, id))
+      store.sessions.setLabel(id, `${id}-a`, 'here', 1)
+      store.sides.begin(id, { id: `${id}-side`, from: `${id}-a`, home: `${id}-a`, name: '', startedAt: 1 })
+      store.imported.add(id, { n: 1, line: '{}', entryId: `${id}-a`, foreignId: 'x' })
+      store.inbox.add(id, { id: 'i', kind: 'interrupt', text: 'x', at: 1, position: 1, held: true })
+      store.events.append(id, 1, 1, { type: 'head', head: null })
+    }
+    expect(() => {
+      store.sessions.purge('s')
+    }).toThrow('not in the bin')
+    store.sessions.bin('s', 5)
+    expect(store.sessions.list('binned')).toMatchObject([{ id: 's', binnedAt: 5 }])
+    store.sessions.purge('s')
+    expect(store.sessions.find('s')).toBeUndefined()
+    expect([store.entries.count('s'), store.events.lastSeq('s'), store.sides.all('s'), store.imported.all('s')]).toEqual([0, 0, [], []])
+    expect(store.sides.all('other')).toEqual([{ id: 'other-side', from: 'other-a', home: 'other-a', name: '', startedAt: 1 }])
+    store.sides.end('other-side', 'keep', 7)
+    expect([store.sides.open('other'), store.sides.all('other')]).toMatchObject([[], [{ ending: 'keep', endedAt: 7 }]])
+    expect(store.inbox.waiting('other')).toMatchObject([{ id: 'i', held: true }])
+  })
+})
+
 describe('the data folder', () => {
   it('belongs to one: a second one is told who has it', () => {
     const folder = freshFolder()
@@ -117,6 +166,16 @@ describe('the data folder', () => {
     holder.kill('SIGKILL')
     await new Promise((resolve) => holder.once('exit', resolve))
     opened(folder)
+  })
+
+  it.each([
+    ['zeros, as a power cut leaves it', Buffer.alloc(8_192)],
+    ['something else', Buffer.from('no lock at all '.repeat(600))]
+  ])('whose lock is %s is taken all the same, and by one only', (_what, bytes) => {
+    const folder = freshFolder()
+    writeFileSync(join(folder, 'owner.lock'), bytes)
+    opened(folder)
+    expect(() => openStore(folder, 'cli')).toThrow('already running')
   })
 
   it('that cannot be written says so', () => {

@@ -1,0 +1,123 @@
+// The schema: brought up to date once, whoever comes when, and never touched when it is newer than we are.
+import Database from 'better-sqlite3'
+import { afterEach, describe, expect, it } from 'vitest'
+import { migrations } from '../../../../src/main/store/open/schema'
+import { openStore } from '../../../../src/main/store/store'
+import { freshFolder } from '../../../support/harness'
+import { bytesOf, closeAll, databaseOf, expectSound, filled, leftBehind, opened, run, session } from './support'
+
+afterEach(closeAll)
+
+/** A folder that the first schema left, with a row in every table. */
+function first(): string {
+  const folder = freshFolder()
+  const db = new Database(databaseOf(folder))
+  db.pragma('journal_mode = WAL')
+  db.exec(migrations[0] ?? '')
+  db.pragma('user_version = 1')
+  const message = JSON.stringify({ role: 'user', parts: [{ type: 'text', text: 'hello' }] })
+  db.exec(`
+    insert into session (id, title, workspace, model, state, created_at, updated_at) values ('s', 'old', '/w', 'm', 'completed', 1, 2);
+    insert into entry (id, session_id, parent_id, at, type, payload) values ('e', 's', null, 1, 'message', '${message}');
+    update session set head = 'e' where id = 's';
+    insert into event values ('s', 1, 1, null, null, 'message_end', '{"entry":{"id":"e","sessionId":"s","parentId":null,"at":1,"type":"message","message":${message}}}');
+    insert into run (id, session_id, state, model, turn, first_seq, started_at, ended_at) values ('r', 's', 'completed', 'm', 1, 1, 1, 2);
+    insert into call values ('r', 'c', 1, 0, 'read_file', 1, '{"role":"tool","callId":"c","name":"read_file","code":"ok","text":"t","durationMs":1}');
+    insert into approval values ('p', 's', 'r', '{"id":"p","runId":"r","callId":"c"}', null, 1, null);
+    insert into inbox values ('i', 's', 'steer', 'left', 5, 'queued', null, null);
+    insert into permission values ('s', 'write_file', 1);
+  `)
+  db.close()
+  return folder
+}
+
+describe('the schema', () => {
+  it('of each older version is brought up to date with everything in it, and only once', () => {
+    const folder = first()
+    const seen: Record<string, string>[] = []
+    for (const start of ['first', 'second', 'third']) {
+      const store = openStore(folder, 'test')
+      expect(store.sessions.find('s'), start).toMatchObject({ title: 'old', head: 'e', steerMode: 'one-at-a-time' })
+      expect([...store.entries.all('s')]).toMatchObject([{ id: 'e', message: { parts: [{ text: 'hello' }] } }])
+      expect(store.events.after('s', 0, 9)).toMatchObject([{ type: 'message_end', entry: { id: 'e' } }])
+      expect(store.runs.latest('s')).toMatchObject({ run: { id: 'r', endedAt: 2 }, base: null })
+      expect(store.runs.allCalls('r')).toMatchObject([{ result: { text: 't' } }])
+      expect(store.runs.openApprovals('s')).toMatchObject([{ id: 'p' }])
+      expect(store.inbox.waiting('s')).toMatchObject([{ id: 'i', kind: 'steer', text: 'left', position: 5, held: false }])
+      expect(store.sessions.permissions('s')).toEqual(['write_file'])
+      expect(store.notices).toEqual([])
+      store.close()
+      const { 'tau.db': bytes = '' } = bytesOf(folder)
+      seen.push({ bytes })
+    }
+    expect(seen[2]).toEqual(seen[1])
+    expect(seen[1]).toEqual(seen[0])
+    expectSound(folder)
+  })
+
+  it.each(['closed', 'left by a kill'])('of a newer Tau that was %s is refused, and not a byte of it is touched', (how) => {
+    const folder = filled(1)
+    const db = new Database(databaseOf(folder))
+    db.pragma('user_version = 99')
+    const left = how === 'closed' ? folder : leftBehind(folder)
+    db.close()
+    const before = bytesOf(left)
+    expect(() => openStore(left, 'test')).toThrow(/newer Tau \(schema 99\).*Install that version/)
+    const { 'owner.lock': lock, ...after } = bytesOf(left)
+    const { 'owner.lock': had, ...was } = before
+    expect(after).toEqual(was)
+  })
+
+  it('whose newest step fails leaves the steps before it done, and the next start goes on', () => {
+    const folder = first()
+    const db = new Database(databaseOf(folder))
+    db.exec('create table side (x)') // in the way of the second step
+    db.close()
+    expect(() => openStore(folder, 'test')).toThrow('already exists')
+    const again = new Database(databaseOf(folder))
+    expect(again.pragma('user_version', { simple: true })).toBe(1)
+    expect(again.prepare("select count(*) from pragma_table_info('session') where name = 'binned_at'").pluck().get()).toBe(0)
+    again.exec('drop table side')
+    again.close()
+    expect(opened(folder).sessions.find('s')?.title).toBe('old')
+  })
+
+  it('is complete after a first start that was killed in the middle of any of its steps', { timeout: 60_000 }, async () => {
+    for (let step = 0; step < migrations.length; step++)
+      for (const when of ['half', 'whole']) {
+        const folder = freshFolder()
+        const { signal, out } = await run(`
+          const { openStore } = STORE(store.ts)
+          const exec = Database.prototype.exec; let n = -1
+          Database.prototype.exec = function (sql) {
+            if (!sql.includes('create table') || sql.includes('owner') || ++n < ${String(step)}) return exec.call(this, sql)
+            exec.call(this, ${when === 'half' ? "sql.slice(0, sql.indexOf(';', sql.length / 3 ) + 1)" : 'sql'}); die()
+          }
+          openStore(${JSON.stringify(folder)}, 'test')`)
+        expect(signal, out).toBe('SIGKILL')
+        const store = opened(folder)
+        expect(store.notices).toEqual([])
+        store.sessions.insert(session('s'))
+        closeAll()
+        expectSound(folder)
+      }
+  })
+
+  it('is brought up to date once when two programs start at the same moment', { timeout: 60_000 }, async () => {
+    for (let round = 0; round < 3; round++) {
+      const folder = first()
+      const at = String(Date.now() + 600)
+      const start = (): Promise<{ out: string }> =>
+        run(`
+          const { openDatabase } = STORE(open/database.ts)
+          const exec = Database.prototype.exec; let n = 0
+          Database.prototype.exec = function (sql) { if (sql.includes('create table')) n++; return exec.call(this, sql) }
+          while (Date.now() < ${at});
+          const { db } = openDatabase(${JSON.stringify(databaseOf(folder))})
+          console.log(n, db.prepare('select title from session').pluck().get(), db.pragma('user_version', { simple: true }))
+          db.close()`)
+      const ends = (await Promise.all([start(), start()])).map((e) => e.out).sort()
+      expect(ends).toEqual([`0 old ${String(migrations.length)}`, `1 old ${String(migrations.length)}`])
+    }
+  })
+})
