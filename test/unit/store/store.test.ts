@@ -103,7 +103,7 @@ describe('text of any kind', () => {
     (text) => {
       const folder = freshFolder()
       const first = openStore(folder, 'test')
-      first.sessions.insert({ ...session('s'), title: text })
+      first.sessions.insert({ ...sessionRow('s'), title: text })
       first.entries.add({ ...entry('a', null), message: { role: 'user', parts: [{ type: 'text', text }] } } as Entry)
       first.sessions.setLabel('s', 'a', text, 1)
       first.close()
@@ -122,7 +122,7 @@ describe('what belongs to a session', () => {
     const folder = freshFolder()
     const store = opened(folder)
     for (const id of ['s', 'other']) {
-      store.sessions.insert(session(id))
+      store.sessions.insert(sessionRow(id))
       store.entries.add(entry(`${id}-a`, null, id))
       store.sessions.setLabel(id, `${id}-a`, 'here', 1)
       store.sides.begin(id, { id: `${id}-side`, from: `${id}-a`, home: `${id}-a`, name: '', startedAt: 1 })
