@@ -101,7 +101,7 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
       stop: new AbortController(),
       turnStop: new AbortController(),
       interrupted: false,
-      asked: how.pending !== undefined, // questions of before may still be open
+      asked: false,
       parked: false,
       left: false,
       done: Promise.resolve()
@@ -213,7 +213,9 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
     const { run, tip } = active
     const unfinished = unfinishedAt(store, id, tip, scope.registry, store.runs.calls(run.id, run.turn))
     start(run, unfinished?.tip ?? tip, unfinished ?? {})
-    if (interrupted && desk.active) desk.active.interrupted = true
+    if (!desk.active) return
+    desk.active.asked = true // questions of before may still be open
+    desk.active.interrupted = interrupted
   }
 
   function endParked(active: ActiveRun): void {
