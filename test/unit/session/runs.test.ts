@@ -210,7 +210,48 @@ describe('an approval that waits', () => {
   })
 })
 
+/** What a kill leaves of a folder at this moment: the system keeps what the process has written. */
+function leftBy(home: string): string {
+  const left = mkdtempSync(`${home}-left`)
+  for (const end of ['', '-wal']) cpSync(join(home, `tau.db${end}`), join(left, `tau.db${end}`))
+  return left
+}
+
 describe('a call that was cut off by the end of its process', () => {
+  it('is asked about again though it was allowed before, also when its run waits for another answer', async () => {
+    const ran: string[] = []
+    const pay: Tool = {
+      name: 'pay',
+      description: 'pays',
+      label: 'write',
+      replay: 'never',
+      parameters: z.object({ n: z.int() }),
+      execute: (args) => {
+        ran.push(JSON.stringify(args))
+        return ran.length === 1 ? new Promise(() => undefined) : Promise.resolve({ code: 'ok', text: 'paid' })
+      }
+    }
+    const script = 'call: pay {"n":1}\ncall: pay {"n":2}\n---\nsay: Done.'
+    const h = harness(scripted(script), { tools: [pay] })
+    const session = h.session()
+    void session.prompt({ text: 'go', itemId: 'g' })
+    const { approval: first } = await waitFor(session, 'approval_request')
+    const { approval: second } = await waitFor(session, 'approval_request', 2)
+    await session.answer(first.id, { kind: 'allow', scope: 'once' })
+    await until('the effect', () => ran.length === 1)
+    const again = harness(scripted(script), { home: leftBy(h.home), workspace: h.workspace, tools: [pay] })
+    const reopened = handle(again, session)
+    expect(reopened.snapshot().approvals.map((a) => a.id)).toEqual([second.id])
+    await reopened.answer(second.id, { kind: 'allow', scope: 'once' })
+    const { approval: third } = await waitFor(reopened, 'approval_request', 3)
+    expect(third).toMatchObject({ callId: first.callId, again: true })
+    expect(ran.filter((n) => n === '{"n":1}')).toHaveLength(1)
+    await reopened.answer(third.id, { kind: 'deny', reason: 'It was paid.' })
+    await reopened.waitForIdle()
+    expect(ran).toEqual(['{"n":1}', '{"n":2}'])
+    expect(reopened.info.state).toBe('completed')
+  })
+
   it('runs again by itself when it may, and asks first when it must not happen twice', async () => {
     const ran: string[] = []
     let hangs = true
@@ -232,10 +273,7 @@ describe('a call that was cut off by the end of its process', () => {
     void session.prompt({ text: 'go', itemId: 'g' })
     await until('both to run', () => ran.length === 2)
     hangs = false
-    // what a kill leaves: the folder as it is, without the end of the run
-    const home = mkdtempSync(`${h.home}-left`)
-    for (const end of ['', '-wal']) cpSync(join(h.home, `tau.db${end}`), join(home, `tau.db${end}`))
-    const again = harness(scripted(script), { home, workspace: h.workspace, tools })
+    const again = harness(scripted(script), { home: leftBy(h.home), workspace: h.workspace, tools })
     const reopened = handle(again, session)
     expect(reopened.info.state).toBe('interrupted')
     expect(await reopened.retry()).toMatchObject({ ok: true })
