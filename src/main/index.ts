@@ -8,7 +8,7 @@ import { app, type BrowserWindow, dialog, Menu, shell } from 'electron'
 import { composeApp, type App } from './app/compose'
 import { endWith } from './app/lifetime'
 import { homeFolder, version } from './app/place'
-import { visitOwner } from './app/visitor'
+import { visitOwner } from './app/owner/visitor'
 import { createMenu } from './desktop/menu'
 import { lockPages, openWindow, serveWindows, show } from './desktop/window'
 

@@ -84,5 +84,20 @@ export function siblingsOf(tree: Tree, id: string): string[] {
   return beside ? beside.items.slice(0, beside.length).filter((c) => (tree.index.get(c) ?? -1) < tree.entries.length) : []
 }
 
+/** An entry whose pointers to others (not to its parent) lead to their copies, where `copies` has one. */
+export function repointed(entry: Entry, copies: ReadonlyMap<string, string>): Entry {
+  const to = (id: string): string => copies.get(id) ?? id
+  switch (entry.type) {
+    case 'compaction':
+      return { ...entry, keepsFrom: entry.keepsFrom === null ? null : to(entry.keepsFrom) }
+    case 'branch_summary':
+      return { ...entry, from: to(entry.from) }
+    case 'edit':
+      return { ...entry, targetId: to(entry.targetId) }
+    default:
+      return entry
+  }
+}
+
 /** The messages among entries. */
 export const messageEntries = (entries: readonly Entry[]): MessageEntry[] => entries.filter((e) => e.type === 'message')

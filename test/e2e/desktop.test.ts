@@ -179,13 +179,6 @@ describe.skipIf(noBrowser)('a data folder that cannot be used', () => {
     store.close()
   })
 
-  it('is left as it is when it is damaged', async () => {
-    mkdirSync(home, { recursive: true })
-    writeFileSync(join(home, 'tau.db'), 'this is no database, whatever its name says '.repeat(50))
-    expect(await told()).toMatch(/is damaged\. Nothing was changed\./)
-    expect(readFileSync(join(home, 'tau.db'), 'utf8')).toMatch(/^this is no database/)
-  })
-
   it('is named when it is no folder', async () => {
     writeFileSync(home, 'a file')
     expect(await told()).toMatch(/EEXIST|ENOTDIR/)

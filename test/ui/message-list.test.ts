@@ -20,7 +20,7 @@ const props = (events: EventDraft[]) => ({
   sent: 0,
   onchoose: () => undefined,
   loadingOlder: false,
-  onolder: () => undefined
+  onolder: () => Promise.resolve()
 })
 const show = (events: EventDraft[]) => draw(MessageList, props(events))
 

@@ -35,7 +35,7 @@ export function createRouter(core: Core) {
       setQueueModes: os.sessions.setQueueModes.handler(({ input }) => session(input.sessionId).setQueueModes(input.steer, input.followUp)),
       bin: os.sessions.bin.handler(({ input }) => session(input.sessionId).bin(true)),
       restore: os.sessions.restore.handler(({ input }) => session(input.sessionId).bin(false)),
-      purge: os.sessions.purge.handler(({ input }) => valueOf(core.sessions.purge(input.sessionId))),
+      purge: os.sessions.purge.handler(async ({ input }) => valueOf(await core.sessions.purge(input.sessionId))),
       fork: os.sessions.fork.handler(({ input }) => valueOf(core.sessions.fork(input.sessionId, input.entryId, input.branches ?? false))),
       label: os.sessions.label.handler(({ input }) => valueOf(session(input.sessionId).label(input.entryId, input.label))),
       open: os.sessions.open.handler(({ input }) => session(input.sessionId).snapshot()),

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Approval, Session, StopCause } from '../../shared/session'
-import type { Client } from '../app/visitor'
+import type { Client } from '../app/owner/visitor'
 import { EXIT, Failure } from './failure'
 import { answerFor } from './approval'
-import { findSession } from './find'
+import { findSession } from './sessions/find'
 import { createPrinter } from './printer'
 import { text } from './text'
 

@@ -6,18 +6,18 @@ import { styleText } from 'node:util'
 import { Command, CommanderError, Option } from 'commander'
 import { createRouterClient } from '@orpc/server'
 import { composeApp } from '../app/compose'
-import { lookAtRuns, readOwner } from '../app/look'
+import { lookAtRuns, readOwner } from '../app/owner/look'
 import { homeFolder, version } from '../app/place'
-import { type Client, visitOwner } from '../app/visitor'
+import { type Client, visitOwner } from '../app/owner/visitor'
 import { ask, type AskOptions } from './ask'
 import { EXIT, Failure } from './failure'
-import { exportTo, importFrom } from './files'
-import { findSession } from './find'
+import { exportTo, importFrom } from './sessions/files'
+import { findSession } from './sessions/find'
 import { listModels, listSessions, showSession } from './list'
-import { queue, steer } from './queue'
-import { answer, type ContinueOptions, goOn, printRuns, replay } from './runs'
+import { queue, steer } from './sessions/queue'
+import { answer, type ContinueOptions, goOn, printRuns, replay } from './sessions/runs'
 import { text } from './text'
-import { fork, goTo, label, printTree, remove, search } from './tree'
+import { fork, goTo, label, printTree, remove, search, side } from './sessions/tree'
 
 interface Common {
   readonly home?: string
@@ -188,6 +188,16 @@ program
   .addOption(home())
   .action((id: string, entry: string, options: Common & { summary?: boolean }) =>
     withClient(options, (client) => goTo(client, id, entry, options))
+  )
+program
+  .command('side')
+  .description(text.side)
+  .argument('<session>', text.showId)
+  .argument('[action]', text.sideAction)
+  .argument('[message]', text.entry)
+  .addOption(home())
+  .action((id: string, action: string | undefined, entry: string | undefined, options: Common) =>
+    withClient(options, (client) => side(client, id, action, entry))
   )
 program
   .command('label')

@@ -2,11 +2,9 @@
 import { styleText } from 'node:util'
 import type { StarterState } from '../../shared/contract'
 import { callsOf, textOf } from '../../shared/message'
-import { viewOf } from '../../shared/snapshot'
-import { toArray } from '../../shared/list'
-import { messageEntries } from '../../shared/tree'
-import type { Client } from '../app/visitor'
-import { findSession } from './find'
+import type { Entry } from '../../shared/session'
+import type { Client } from '../app/owner/visitor'
+import { findSession } from './sessions/find'
 import { EXIT, Failure } from './failure'
 import { inert } from './printer'
 import { text } from './text'
@@ -29,14 +27,19 @@ export async function listSessions(client: Client, options: { json?: boolean; ar
 /** The conversation from its root to its head. */
 export async function showSession(client: Client, id: string, options: { json?: boolean }): Promise<number> {
   const session = await findSession(client, id)
-  const view = viewOf(await client.sessions.open({ sessionId: session.id }))
-  const path = toArray(view.tree.path)
+  const path = await wholePath(client, session.id)
   if (options.json) {
     records(path)
     return EXIT.ok
   }
   line(`${styleText('bold', inert(session.title))}  ${session.model}  ${session.workspace}`)
-  for (const { message } of messageEntries(path)) {
+  for (const entry of path) {
+    if (entry.type === 'branch_summary' || entry.type === 'compaction') {
+      line(`\n${styleText('bold', text.summaryOf)}`)
+      line(inert(entry.summary))
+    }
+    if (entry.type !== 'message') continue
+    const { message } = entry
     const who = message.role === 'user' ? text.you : message.role === 'tool' ? `${message.name} (${message.code})` : message.model
     line(`\n${styleText('bold', inert(who))}`)
     if (textOf(message) !== '') line(inert(textOf(message)))
@@ -44,6 +47,17 @@ export async function showSession(client: Client, id: string, options: { json?: 
     if (message.role === 'assistant' && message.error) line(styleText('dim', text.failed(inert(message.error.message))))
   }
   return EXIT.ok
+}
+
+/** A snapshot has the newest part; what comes before it is fetched part by part. */
+async function wholePath(client: Client, sessionId: string): Promise<Entry[]> {
+  let { entries, more } = await client.sessions.open({ sessionId })
+  for (let first = entries[0]; more && first; first = entries[0]) {
+    const older = await client.sessions.older({ sessionId, before: first.id, limit: 2_000 })
+    entries = [...older.entries, ...entries]
+    more = older.more
+  }
+  return entries
 }
 
 export async function listModels(client: Client, options: { json?: boolean; getStarter?: boolean }): Promise<number> {

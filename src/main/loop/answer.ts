@@ -28,12 +28,17 @@ export interface RetryPolicy {
 /** About two minutes in all: a local server that loads a model fails for that long. */
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 8, baseMs: 500, capMs: 30_000, longestMs: 5 * 60_000 }
 
+/** A server that is not there, or a model that cannot write a call, will not be otherwise in two minutes: the person should know soon. */
+const FEW: ReadonlySet<string> = new Set(['unreachable', 'bad_tool_output'])
+const FEW_ATTEMPTS = 3
+
 /**
  * Milliseconds until the next request, or undefined when there must be none: only a fault that may pass, and only when nothing was shown.
  * The wait is what the server asked for, else doubles, with a random part of a quarter so that many clients do not come back at once.
  */
 export function waitBeforeRetry(policy: RetryPolicy, attempt: number, fault: ModelFault | undefined, shown: boolean): number | undefined {
-  if (!fault?.retryable || shown || attempt >= policy.attempts) return undefined
+  const attempts = FEW.has(fault?.code ?? '') ? Math.min(policy.attempts, FEW_ATTEMPTS) : policy.attempts
+  if (!fault?.retryable || shown || attempt >= attempts) return undefined
   if (fault.retryAfterMs !== undefined) return fault.retryAfterMs <= policy.longestMs ? fault.retryAfterMs : undefined
   const wait = Math.min(policy.capMs, policy.baseMs * 2 ** (attempt - 1))
   return Math.round(wait * (0.75 + Math.random() / 4))

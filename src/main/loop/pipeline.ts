@@ -116,6 +116,7 @@ async function execute(call: ReadyCall, basis: string | undefined, scope: Pipeli
     }
     const handler = Promise.resolve()
       .then(() => tool.execute(call.arguments, { workspace: call.workspace, signal: stop.signal, progress, basis }))
+      .then((output: unknown) => checked(tool.name, output))
       .catch((error: unknown) => verdict ?? { code: 'threw', text: `${tool.name} failed: ${reasonOf(error)}` })
     void handler.finally(() => {
       if (over) scope.late(callId)
@@ -128,6 +129,13 @@ async function execute(call: ReadyCall, basis: string | undefined, scope: Pipeli
     clearTimeout(timer)
     scope.signal.removeEventListener('abort', onAbort)
   }
+}
+
+/** A plugin or a server may give back anything; only a code and a text are a result. */
+function checked(name: string, output: unknown): ToolOutput {
+  const { code, text } = typeof output === 'object' && output !== null ? (output as Partial<ToolOutput>) : {}
+  if (typeof code === 'string' && code !== '' && typeof text === 'string') return { code, text }
+  return { code: 'threw', text: `${name} gave back something that is no result (a code and a text). It may have had its effect.` }
 }
 
 /** Lets `tool.end` rewrite the result or end the run. */

@@ -1,5 +1,4 @@
 // All that the rest of Tau knows of a model: a function from a request to a stream of events (spec L4, M1).
-import type { NameRule } from './tool-names'
 import type { ModelInfo } from '../../shared/contract'
 import type { Fault, Message, Usage } from '../../shared/message'
 import type { ModelPhase } from '../../shared/session'
@@ -43,6 +42,13 @@ export type ModelEvent =
  * of code `aborted`. Codes: see docs/models.md.
  */
 export type StreamFn = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>
+
+/** Which names of tools a provider takes. */
+export interface NameRule {
+  readonly pattern: RegExp
+  /** Characters that a name may have. */
+  readonly length: number
+}
 
 /** A model that can be used. `contextWindow`: tokens that one request and its answer may take together; constant while it is loaded. */
 export interface Model {

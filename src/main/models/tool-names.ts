@@ -3,22 +3,16 @@
 // list of tools and in the history alike, and back on the way in: the person and the pipeline only ever see the real ones.
 import { hash } from 'node:crypto'
 import { callsOf, type Message } from '../../shared/message'
-import type { ModelEvent, StreamFn } from './model'
+import type { ModelEvent, NameRule, StreamFn } from './model'
 
 /** What all providers known to us accept. */
 export const PLAIN_NAMES = { pattern: /^[a-zA-Z0-9_-]{1,64}$/, length: 64 }
-
-export interface NameRule {
-  readonly pattern: RegExp
-  /** Characters that a name may have. */
-  readonly length: number
-}
 
 /**
  * A name that fits the rule. One that fits already stays; any other gets a digest of itself, so that two of them never meet and a name is always
  * mapped alike, whatever other tools there are.
  */
-export function providerName(name: string, rule: NameRule): string {
+function providerName(name: string, rule: NameRule): string {
   if (rule.pattern.test(name)) return name
   const digest = hash('sha1', name).slice(0, 8)
   const plain = name.replaceAll(/[^a-zA-Z0-9_-]+/g, '_').slice(0, Math.max(1, rule.length - digest.length - 1))

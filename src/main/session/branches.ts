@@ -1,5 +1,6 @@
 // Moving about in the tree (spec S1, S3): going elsewhere, with a summary of what is left or without; side branches and how they end; names.
 import type { Entry, SideBranch, SideEnding } from '../../shared/session'
+import { repointed } from '../../shared/tree'
 import { newId } from '../store/id'
 import { type Add, added, type Desk, isEntry } from './desk'
 import { conflict, done, notFound, type Outcome } from './scope'
@@ -174,18 +175,6 @@ export function copiesOf(entries: readonly Entry[], sessionId: string, parentId:
     const id = newId()
     ids.set(entry.id, id)
     const parent = entry.parentId === null ? undefined : ids.get(entry.parentId)
-    return { ...pointed(entry, ids), id, sessionId, parentId: parent ?? parentId, at: at === 0 ? entry.at : at }
+    return { ...repointed(entry, ids), id, sessionId, parentId: parent ?? parentId, at: at === 0 ? entry.at : at }
   })
-}
-
-/** An entry whose pointers to others lead to their copies, where there are any. */
-function pointed(entry: Entry, ids: ReadonlyMap<string, string>): Entry {
-  switch (entry.type) {
-    case 'compaction':
-      return { ...entry, keepsFrom: entry.keepsFrom === null ? null : (ids.get(entry.keepsFrom) ?? entry.keepsFrom) }
-    case 'edit':
-      return { ...entry, targetId: ids.get(entry.targetId) ?? entry.targetId }
-    default:
-      return entry
-  }
 }

@@ -19,6 +19,8 @@ export interface ActiveRun {
   turnStop: AbortController
   /** The person interrupted before the turn began. */
   interrupted: boolean
+  /** The person was asked something. */
+  asked: boolean
   /** It waits for an answer that it was asked before Tau ended; nothing of it runs in this process yet. */
   parked: boolean
   /** Tau ends while it waits for a person: it is not ended, and nothing more of it is recorded. */

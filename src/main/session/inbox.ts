@@ -37,6 +37,7 @@ export function createInbox(desk: Desk): Inbox {
     desk.queue = undefined
     return log.commit(work)
   }
+  waiting() // read while the session is opened, and not on the way of its first prompt
   const find = (itemId: string): InboxItem | undefined => waiting().find((i) => i.id === itemId)
   const gone = (): Outcome<never> => notFound('This message does not wait any more.')
 

@@ -20,8 +20,8 @@ export interface Sessions {
   get(id: string): SessionHandle | undefined
   /** Messages that contain the words, newest first; not of sessions in the bin. */
   search(words: string, limit: number): ReturnType<SessionScope['store']['entries']['search']>
-  /** Deletes a session of the bin for good. */
-  purge(id: string): Outcome<{ purged: boolean }>
+  /** Deletes a session of the bin for good, when what was stopped there has ended. */
+  purge(id: string): Promise<Outcome<{ purged: boolean }>>
   /** Stops every run, but those that wait for a person, and resolves when all of them are stored. */
   close(): Promise<void>
 }
@@ -83,10 +83,11 @@ export function createSessions(scope: SessionScope): Sessions {
       const binned = new Set(store.sessions.list('binned').map((s) => s.id))
       return store.entries.search(words, limit).filter((found) => !binned.has(found.sessionId))
     },
-    purge(id) {
+    async purge(id) {
       const session = store.sessions.find(id)
       if (!session) return notFound(`There is no session ${id}.`)
       if (session.binnedAt === undefined) return conflict('Only a session in the bin can be deleted for good.')
+      await open.get(id)?.waitForIdle()
       open.delete(id)
       store.write(() => {
         store.sessions.purge(id)

@@ -1,6 +1,7 @@
 // Everything that is kept, behind plain functions. Only the session writes through it (design §3.2); `write` makes several of them one.
 import { join } from 'node:path'
-import { codeOf, type Connection, isFull, openDatabase, StoreError, type StoreNotice } from './open/database'
+import type { Connection } from './open/connection'
+import { codeOf, isFull, openDatabase, StoreError, type StoreNotice } from './open/database'
 import { copyDatabase, hasDatabase, isReadOnly } from './open/read-only'
 import { entryTable, type EntryTable } from './tables/entries'
 import { eventTable, type EventTable } from './tables/events'

@@ -25,6 +25,8 @@ export const writeFileTool: Tool<z.infer<typeof Arguments>> = {
   async preview({ path, content }, { workspace }) {
     const place = await locate(workspace, path)
     if (!place.ok) return { refuse: { code: place.code, text: place.reason } }
+    const info = await stat(place.path).catch(() => undefined)
+    if (info && !info.isFile()) return { refuse: notAFile(path) } // a folder, or a pipe that could never be read to its end
     const before = await textOf(place)
     const diff = formatPatch(structuredPatch('', '', before ?? '', content, '', '', { context: 3 }), OMIT_HEADERS).trimEnd()
     const count = (sign: string): number => diff.split('\n').filter((line) => line.startsWith(sign)).length
@@ -45,7 +47,7 @@ export const writeFileTool: Tool<z.infer<typeof Arguments>> = {
     const place = await locate(workspace, path)
     if (!place.ok) return { code: place.code, text: place.reason }
     const info = await stat(place.path).catch(() => undefined)
-    if (info && !info.isFile()) return { code: 'not_a_file', text: `${path} is not an ordinary file. Nothing was written.` }
+    if (info && !info.isFile()) return notAFile(path)
     const before = await textOf(place)
     if (basis !== undefined && basis !== basisOf(place, before)) {
       return {
@@ -63,6 +65,8 @@ export const writeFileTool: Tool<z.infer<typeof Arguments>> = {
     return { code: 'ok', text: `${info ? 'Replaced' : 'Created'} ${name} (${String(Buffer.byteLength(content))} bytes).` }
   }
 }
+
+const notAFile = (path: string): ToolOutput => ({ code: 'not_a_file', text: `${path} is not an ordinary file. Nothing was written.` })
 
 /** All of the new content or all of the old, whenever the process ends: a new file beside it, flushed, then renamed over it. */
 async function replaceFile(path: string, content: string, mode = 0o644): Promise<void> {

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { composeApp } from '../app/compose'
 import { endWith } from '../app/lifetime'
 import { homeFolder, version } from '../app/place'
-import { visitOwner } from '../app/visitor'
+import { visitOwner } from '../app/owner/visitor'
 import { startWebHost, type WebHost } from './server'
 
 const DEFAULT_PORT = 4517

@@ -1,3 +1,6 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { sendRequest } from '../../../src/main/models/ollama/http'
 import { describe, expect, it } from 'vitest'
 import { createOllamaProvider, windowOf } from '../../../src/main/models/ollama/provider'
 import { ask, collect, type FakeServer, sendFrames, sendJson, startServer } from './fake-ollama'
@@ -70,5 +73,31 @@ describe('a real Ollama', () => {
     expect([windowOf(undefined, 8_192), windowOf(131_072, 8_192), windowOf(5_000, 8_192), windowOf(100, 8_192)]).toEqual([
       8_192, 8_192, 4_864, 100
     ])
+  })
+})
+
+describe('a server that asks to wait', () => {
+  it.each([
+    ['7', 7_000],
+    ['0', 0],
+    [new Date(Date.now() + 5_000).toUTCString(), 5_000],
+    ['soon', undefined]
+  ])('by Retry-After: %s is heard', async (header, ms) => {
+    const server = createServer((_req, res) => {
+      res.writeHead(503, { 'retry-after': header }).end('{"error":"server busy"}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const answer = await sendRequest(
+      { baseUrl: `http://127.0.0.1:${String(port)}` },
+      { method: 'GET', path: '/' },
+      new AbortController().signal,
+      'm'
+    )
+    server.close()
+    const error = answer.ok ? undefined : answer.error
+    expect(error).toMatchObject({ code: 'busy', retryable: true })
+    if (ms === undefined) expect(error?.retryAfterMs).toBeUndefined()
+    else expect(Math.abs((error?.retryAfterMs ?? -1e9) - ms)).toBeLessThan(2_000)
   })
 })

@@ -6,6 +6,7 @@ import type { AssistantMessage, Message, ToolMessage } from '../../../src/shared
 import type { Entry } from '../../../src/shared/session'
 import { messageEntries } from '../../../src/shared/tree'
 import { freshFolder } from '../../support/harness'
+import { sessionRow } from '../../support/rows'
 
 // What a killed process leaves is built here row by row; the kill itself is tested end to end in test/e2e/crash.test.ts.
 const stores: Store[] = []
@@ -17,18 +18,7 @@ const runId = 'r'
 function leftBehind(): Store {
   const store = openStore(freshFolder(), 'test')
   stores.push(store)
-  store.sessions.insert({
-    id: sessionId,
-    title: '',
-    workspace: '/w',
-    model: 'm',
-    archived: false,
-    steerMode: 'one-at-a-time',
-    followUpMode: 'one-at-a-time',
-    createdAt: 1,
-    updatedAt: 1,
-    state: 'running'
-  })
+  store.sessions.insert(sessionRow(sessionId, { state: 'running' }))
   entry(store, { role: 'user', parts: [{ type: 'text', text: 'go' }] })
   store.events.append(sessionId, 1, 1, { type: 'agent_start', runId, model: 'm' })
   store.runs.insert(

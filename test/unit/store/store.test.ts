@@ -6,21 +6,10 @@ import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
 import { newId } from '../../../src/main/store/id'
 import { openStore, type Store } from '../../../src/main/store/store'
-import type { Entry, Session } from '../../../src/shared/session'
+import type { Entry } from '../../../src/shared/session'
 import { freshFolder } from '../../support/harness'
+import { sessionRow } from '../../support/rows'
 
-const session = (id: string): Session => ({
-  id,
-  title: 't',
-  workspace: '/w',
-  model: 'm',
-  archived: false,
-  steerMode: 'one-at-a-time',
-  followUpMode: 'one-at-a-time',
-  createdAt: 1,
-  updatedAt: 1,
-  state: 'ready'
-})
 const entry = (id: string, parentId: string | null, sessionId = 's'): Entry => ({
   id,
   parentId,
@@ -43,7 +32,7 @@ describe('the store', () => {
   it('keeps entries, head and order over a restart', () => {
     const folder = freshFolder()
     const first = openStore(folder, 'test')
-    first.sessions.insert(session('s'))
+    first.sessions.insert(sessionRow('s'))
     first.entries.add(entry('a', null))
     first.entries.add(entry('b', 'a'))
     first.close()
@@ -54,8 +43,8 @@ describe('the store', () => {
 
   it('refuses an entry whose parent is missing, or lives in another session', () => {
     const store = opened(freshFolder())
-    store.sessions.insert(session('s'))
-    store.sessions.insert(session('other'))
+    store.sessions.insert(sessionRow('s'))
+    store.sessions.insert(sessionRow('other'))
     store.entries.add(entry('a', null))
     expect(() => {
       store.entries.add(entry('x', 'nobody'))
@@ -72,7 +61,7 @@ describe('the store', () => {
   it('refuses to change or delete entries and events, whoever asks', () => {
     const folder = freshFolder()
     const store = opened(folder)
-    store.sessions.insert(session('s'))
+    store.sessions.insert(sessionRow('s'))
     store.entries.add(entry('a', null))
     store.events.append('s', 1, 3, { type: 'head', head: null })
     const foreign = new Database(join(folder, 'tau.db'))
@@ -83,7 +72,7 @@ describe('the store', () => {
 
   it('numbers events without gaps, also after a transaction that failed', () => {
     const store = opened(freshFolder())
-    store.sessions.insert(session('s'))
+    store.sessions.insert(sessionRow('s'))
     const add = (): number => store.events.append('s', store.events.lastSeq('s') + 1, 1, { type: 'head', head: null }).seq
     expect(add()).toBe(1)
     expect(() =>
@@ -100,7 +89,7 @@ describe('the store', () => {
     const store = opened(freshFolder())
     expect(() =>
       store.write(() => {
-        store.sessions.insert(session('s'))
+        store.sessions.insert(sessionRow('s'))
         throw new Error('no')
       })
     ).toThrow('no')
@@ -114,7 +103,7 @@ describe('text of any kind', () => {
     (text) => {
       const folder = freshFolder()
       const first = openStore(folder, 'test')
-      first.sessions.insert({ ...session('s'), title: text })
+      first.sessions.insert({ ...sessionRow('s'), title: text })
       first.entries.add({ ...entry('a', null), message: { role: 'user', parts: [{ type: 'text', text }] } } as Entry)
       first.sessions.setLabel('s', 'a', text, 1)
       first.close()
@@ -133,7 +122,7 @@ describe('what belongs to a session', () => {
     const folder = freshFolder()
     const store = opened(folder)
     for (const id of ['s', 'other']) {
-      store.sessions.insert(session(id))
+      store.sessions.insert(sessionRow(id))
       store.entries.add(entry(`${id}-a`, null, id))
       store.sessions.setLabel(id, `${id}-a`, 'here', 1)
       store.sides.begin(id, { id: `${id}-side`, from: `${id}-a`, home: `${id}-a`, name: '', startedAt: 1 })

@@ -35,7 +35,16 @@ export async function sendRequest(endpoint: Endpoint, ask: Ask, signal: AbortSig
   const text = await readText(answer.value)
   const body = parseJson(text)
   const said = isObject(body) && 'error' in body ? complaintText(body['error']) : text
-  return { ok: false, error: isAborted(signal) ? abortedFault() : classifyComplaint({ status, text: said }, about) }
+  if (isAborted(signal)) return { ok: false, error: abortedFault() }
+  const retryAfterMs = waitAsked(answer.value.headers['retry-after'])
+  return { ok: false, error: { ...classifyComplaint({ status, text: said }, about), ...(retryAfterMs !== undefined && { retryAfterMs }) } }
+}
+
+/** Milliseconds that a server asks to wait: seconds or a date (RFC 9110 §10.2.3); undefined when it does not, or says nothing that makes sense. */
+function waitAsked(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : undefined
 }
 
 /** Sends a request and reads the one object that answers it. `limitMs`: for all of it. */

@@ -23,8 +23,10 @@ export function createApprovals(desk: Desk): Approvals {
   const permitted = new Set(store.sessions.permissions(sessionId))
 
   async function ask(call: ReadyCall, again: boolean, signal: AbortSignal): Promise<Verdict | undefined> {
-    const asked = store.runs.openApprovals(sessionId).find((a) => a.runId === call.runId && a.callId === call.callId)
-    const given = asked ? undefined : store.runs.given(call.runId, call.callId)
+    const isThis = (a: Approval): boolean => a.runId === call.runId && a.callId === call.callId && (a.again ?? false) === again
+    const asked = store.runs.openApprovals(sessionId).find(isThis)
+    // an answer of before was used up by the call that may have had its effect: it does not allow a second one
+    const given = asked || again ? undefined : store.runs.given(call.runId, call.callId)
     if (given) return verdictOf(given.answer, given.basis)
     if (asked) return wait(asked.id, store.runs.basis(asked.id), signal)
     const made = await previewOf(call, signal)
@@ -56,6 +58,7 @@ export function createApprovals(desk: Desk): Approvals {
     }
     if (signal.aborted) onAbort()
     open.set(approvalId, answered.resolve)
+    if (desk.active) desk.active.asked = true
     setRunState(desk, 'waiting')
     signal.addEventListener('abort', onAbort, { once: true })
     const answer = await answered.promise

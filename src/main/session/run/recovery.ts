@@ -16,11 +16,13 @@ export function recoverRuns(store: Store, now: () => number): number {
   const open = store.runs.open()
   for (const stored of open) {
     const { sessionId } = stored.run
+    const at = now()
     store.write(() => {
       let seq = store.events.lastSeq(sessionId)
-      const say = (draft: EventDraft): void => void store.events.append(sessionId, ++seq, now(), draft)
+      const say = (draft: EventDraft): void => void store.events.append(sessionId, ++seq, at, draft)
       holdQueue(store, sessionId, say)
-      if (!isParked(store, stored)) endInterrupted(store, stored, now(), say)
+      if (isParked(store, stored)) keepWaiting(store, stored, say)
+      else endInterrupted(store, stored, at, say)
     })
   }
   return open.length
@@ -29,6 +31,14 @@ export function recoverRuns(store: Store, now: () => number): number {
 /** Whether a run waits for an answer of the person: it is answered after a restart as before. */
 export const isParked = (store: Store, { run }: StoredRun): boolean =>
   run.endedAt === undefined && store.runs.openApprovals(run.sessionId).some((a) => a.runId === run.id)
+
+/** The question was stored a moment before the state was: the kill came between them. */
+function keepWaiting(store: Store, { run }: StoredRun, say: (draft: EventDraft) => void): void {
+  if (run.state === 'waiting') return
+  store.runs.setState(run.id, 'waiting')
+  store.sessions.setState(run.sessionId, 'waiting')
+  say({ type: 'state', runId: run.id, state: 'waiting' })
+}
 
 /** What waited for a run that is gone waits for the person now (spec Q3). */
 export function holdQueue(store: Store, sessionId: string, say: (draft: EventDraft) => void): void {

@@ -101,6 +101,7 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
       stop: new AbortController(),
       turnStop: new AbortController(),
       interrupted: false,
+      asked: false,
       parked: false,
       left: false,
       done: Promise.resolve()
@@ -142,12 +143,14 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
     const state = stateAfter(cause)
     const at = scope.now()
     log.commit((add) => {
-      for (const approval of store.runs.openApprovals(id)) {
+      for (const approval of active.asked ? store.runs.openApprovals(id) : []) {
         store.runs.answer(approval.id, undefined, at)
         add({ type: 'approval_answer', runId: run.id, approvalId: approval.id })
       }
-      if (cause.kind !== 'natural') holdQueue(store, id, add)
-      desk.queue = undefined
+      if (cause.kind !== 'natural') {
+        holdQueue(store, id, add)
+        desk.queue = undefined
+      }
       store.runs.end(run.id, state, cause, at)
       store.sessions.setState(id, state)
       add({ type: 'agent_end', runId: run.id, state, cause })
@@ -197,6 +200,7 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
       stop: new AbortController(),
       turnStop: new AbortController(),
       interrupted: false,
+      asked: true,
       parked: true,
       left: false,
       done: Promise.resolve()
@@ -209,7 +213,9 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
     const { run, tip } = active
     const unfinished = unfinishedAt(store, id, tip, scope.registry, store.runs.calls(run.id, run.turn))
     start(run, unfinished?.tip ?? tip, unfinished ?? {})
-    if (interrupted && desk.active) desk.active.interrupted = true
+    if (!desk.active) return
+    desk.active.asked = true // questions of before may still be open
+    desk.active.interrupted = interrupted
   }
 
   function endParked(active: ActiveRun): void {
@@ -229,7 +235,8 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
   function makeUp(): void {
     if (!desk.endIsMissing) return
     const left = store.runs.open().filter((r) => r.run.sessionId === id)
-    const entries = log.commit((add) => left.flatMap((stored) => endInterrupted(store, stored, scope.now(), add)))
+    const at = scope.now()
+    const entries = log.commit((add) => left.flatMap((stored) => endInterrupted(store, stored, at, add)), at)
     for (const entry of entries) added(desk, entry)
     desk.endIsMissing = false
     desk.info = { ...desk.info, state: 'interrupted' }
@@ -268,6 +275,7 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
     leave() {
       const { active } = desk
       if (!active || active.parked) return
+      log.settle()
       if (active.run.state === 'waiting') active.left = true
       active.stop.abort()
       active.turnStop.abort()

@@ -2,11 +2,10 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import type { Connection } from './connection'
 import { exchange, finishExchange } from './keep'
 import { migrations } from './schema'
 import { hasTornTail, storedVersion } from './wal'
-
-export type Connection = Database.Database
 
 /** Why a data folder cannot be used. The message says what to do. */
 export class StoreError extends Error {
@@ -132,7 +131,7 @@ function isSound(db: Connection): boolean {
 
 const SAVED = 'The database was damaged, and what could be read of it was saved.'
 const TORN =
-  'The computer went off in the middle of a write: what was written in that moment is lost. Everything before it is there, and nothing needs to be done.'
+  'The computer went off in the middle of a write: what was written in that moment may be missing. Everything before it is there, and nothing needs to be done.'
 
 function migrate(db: Connection): void {
   for (const [index, sql] of migrations.entries()) {

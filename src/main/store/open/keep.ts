@@ -2,7 +2,7 @@
 // the old one stays where it is, and an exchange that was begun is finished at the next start.
 import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { Connection } from './database'
+import type { Connection } from './connection'
 import { salvage, type Salvage } from './salvage'
 
 /** Endings that belong to a database. */

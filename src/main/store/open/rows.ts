@@ -1,6 +1,6 @@
 // Rows of a damaged database, past what cannot be read: one range after another, and a range that fails in halves, so that a broken page costs the
 // rows on it and no more.
-import type { Connection } from './database'
+import type { Connection } from './connection'
 
 export type Row = Record<string, unknown>
 

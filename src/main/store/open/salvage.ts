@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { isObject, type Json, parseJson } from '../../../shared/json'
 import { Entry, Session } from '../../../shared/session'
 import { toEntry } from '../tables/entries'
-import type { Connection } from './database'
+import type { Connection } from './connection'
 import { byNumber, byOwner, byRowid, type Row } from './rows'
 
 export interface Salvage {

@@ -73,8 +73,8 @@ function readWal(fd: number, length: number): Wal {
 }
 
 /**
- * Whether what follows the last good frame was meant to count. It was when a frame is cut, when its header is empty, as SQLite never writes that,
- * or when a commit of this generation is among the frames: a transaction that was taken back leaves frames too, but none that commits.
+ * Whether what follows the last good frame was meant to count. It was when the header of a frame is empty, as SQLite never writes that, or
+ * when a commit of this generation is among the frames: a transaction that was taken back leaves frames too, but none that commits.
  */
 function isTorn(fd: number, from: number, length: number, size: number, salt: Buffer): boolean {
   for (let at = from; at < length; at += size) {
@@ -82,7 +82,8 @@ function isTorn(fd: number, from: number, length: number, size: number, salt: Bu
     if (frame.every((byte) => byte === 0)) return true
     const isOurs = frame.subarray(8, 16).equals(salt)
     if (!isOurs && frame.length >= 16) return false // from here on it is an older generation
-    if (at + size > length || isCommit(frame)) return true
+    if (at + size > length) return false // a piece of a frame: the program was killed while it wrote, and had promised nothing of it yet
+    if (isCommit(frame)) return true
   }
   return false
 }

@@ -2,7 +2,7 @@
 import type { TreeNode } from '../../../shared/contract'
 import { callsOf, type Message, textOf } from '../../../shared/message'
 import type { Entry } from '../../../shared/session'
-import type { Connection } from '../open/database'
+import type { Connection } from '../open/connection'
 
 /** A node and the session it is in. */
 interface TreeNodeIn extends TreeNode {

@@ -4,7 +4,7 @@
 import type { EventDraft, SessionEvent } from '../../../shared/event'
 import type { ToolMessage } from '../../../shared/message'
 import type { Notice } from '../../../shared/session'
-import type { Connection } from '../open/database'
+import type { Connection } from '../open/connection'
 import { toEntry } from './entries'
 
 export interface EventTable {

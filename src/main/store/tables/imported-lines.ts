@@ -1,5 +1,5 @@
 // Lines of imported session files, as they were.
-import type { Connection } from '../open/database'
+import type { Connection } from '../open/connection'
 
 interface ImportedLine {
   readonly n: number

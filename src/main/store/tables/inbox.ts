@@ -1,6 +1,6 @@
 // Words of the person on their way into a run (design §4, inbox): queued or held → taken (by which run, at which turn) or withdrawn.
 import type { InboxItem } from '../../../shared/session'
-import type { Connection } from '../open/database'
+import type { Connection } from '../open/connection'
 
 export interface InboxTable {
   /** False when the session knows an item of that id already (the same message was sent twice). */

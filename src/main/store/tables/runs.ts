@@ -1,7 +1,7 @@
 // Runs, the journal of their calls, and the approvals they wait for: what recovery reads after a crash (design §4).
 import type { ToolMessage } from '../../../shared/message'
 import type { Answer, Approval, Run, RunState, Spent, StopCause } from '../../../shared/session'
-import type { Connection } from '../open/database'
+import type { Connection } from '../open/connection'
 
 /** A call as the journal knows it: not started (no `dispatchedAt`), unknown (dispatched, no result), or done. */
 export interface JournalCall {

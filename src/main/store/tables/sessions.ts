@@ -1,6 +1,6 @@
 // Sessions: their heads, modes, names on nodes, permissions, and the bin.
 import type { QueueMode, RunState, Session } from '../../../shared/session'
-import type { Connection } from '../open/database'
+import type { Connection } from '../open/connection'
 
 interface StoredSession extends Session {
   readonly head: string | null

@@ -1,6 +1,6 @@
 // Side branches: where each began, where it returns to, how it ended.
 import type { SideBranch, SideEnding } from '../../../shared/session'
-import type { Connection } from '../open/database'
+import type { Connection } from '../open/connection'
 
 /** A side branch and how it ended. */
 interface StoredSide extends SideBranch {

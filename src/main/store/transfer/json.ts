@@ -2,6 +2,7 @@
 // that a session keeps its way back to Pi.
 import { z } from 'zod'
 import { Entry, QueueMode, Session, SideBranch, SideEnding } from '../../../shared/session'
+import { repointed } from '../../../shared/tree'
 import { newId } from '../id'
 import type { Store } from '../store'
 import { type BadLine, type Imported, type ImportOptions, newSession, type NotASession } from './imported'
@@ -109,7 +110,7 @@ function addEntries(store: Store, session: Session, raw: Document['entries'], ba
       parentId = known ?? before
     }
     const id = newId()
-    store.entries.add({ ...pointed(entry, ids), id, parentId, at: isTime(entry.at) ? entry.at : session.createdAt })
+    store.entries.add({ ...repointed(entry, ids), id, parentId, at: isTime(entry.at) ? entry.at : session.createdAt })
     ids.set(entry.id, id)
     before = id
   }
@@ -141,19 +142,5 @@ function addBeside(
     seen.add(n)
     if (entryId !== undefined) seen.add(entryId)
     store.imported.add(sessionId, { n, line, entryId: entryId === undefined ? undefined : ids.get(entryId), foreignId })
-  }
-}
-
-function pointed(entry: Entry, ids: ReadonlyMap<string, string>): Entry {
-  const of = (id: string): string => ids.get(id) ?? id
-  switch (entry.type) {
-    case 'compaction':
-      return { ...entry, keepsFrom: entry.keepsFrom === null ? null : of(entry.keepsFrom) }
-    case 'branch_summary':
-      return { ...entry, from: of(entry.from) }
-    case 'edit':
-      return { ...entry, targetId: of(entry.targetId) }
-    default:
-      return entry
   }
 }

@@ -3,6 +3,7 @@
 import { isObject, type Json, parseJson } from '../../../shared/json'
 import type { Message } from '../../../shared/message'
 import type { Entry } from '../../../shared/session'
+import { repointed } from '../../../shared/tree'
 import { newId } from '../id'
 import type { Store } from '../store'
 import { type BadLine, type Imported, type ImportOptions, newSession, type NotASession } from './imported'
@@ -153,25 +154,12 @@ function place(
   }
   // a line without a time was written when the one before it was, as far as anyone knows
   const at = timeOf(value['timestamp']) ?? before?.at ?? session.createdAt
-  return { ...pointed(content, ids), id, sessionId: session.id, parentId, at }
+  return repointed({ ...content, id, sessionId: session.id, parentId, at }, ids)
 }
 
 function timeOf(value: unknown): number | undefined {
   const time = Math.round(typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : NaN)
   return isTime(time) ? time : undefined
-}
-
-function pointed(content: Content, ids: ReadonlyMap<string, string>): Content {
-  switch (content.type) {
-    case 'compaction':
-      return { ...content, keepsFrom: content.keepsFrom === null ? null : (ids.get(content.keepsFrom) ?? content.keepsFrom) }
-    case 'branch_summary':
-      return { ...content, from: ids.get(content.from) ?? content.from }
-    case 'edit':
-      return { ...content, targetId: ids.get(content.targetId) ?? content.targetId }
-    default:
-      return content
-  }
 }
 
 /** Pi is where the last entry of the file is; a marker of Tau stands below the head. */

@@ -148,7 +148,8 @@ export const en = {
     'read-only': 'Nothing can be saved: the data folder is read-only. Earlier sessions can be read; new messages are not taken.'
   },
   storeNotices: {
-    torn_tail: 'The computer went off in the middle of a write: what was written in that moment is lost. Everything before it is there.',
+    torn_tail:
+      'The computer went off in the middle of a write: what was written in that moment may be missing. Everything before it is there.',
     salvaged: 'The database was damaged. What could be read was saved, the damaged file is kept beside it in the data folder.'
   } as Record<string, string>,
   message: {
@@ -233,7 +234,8 @@ export const en = {
     mixed: 'This mixes letters of different alphabets that look alike.',
     blank: (count: number) => n(count, { one: '# space', other: '# spaces' }),
     lines: (count: number) => n(count, { one: '# line', other: '# lines' }),
-    exact: 'Exactly what would happen'
+    exact: 'Exactly what would happen',
+    again: 'This was going on when Tau ended: it may have happened already. Look before you allow it.'
   },
   composer: {
     label: 'Message to Tau',
@@ -242,7 +244,7 @@ export const en = {
     send: 'Send',
     stop: 'Stop',
     hint: 'Enter sends, Shift+Enter begins a new line',
-    hintBusy: 'Enter: heard before the next step. Alt+Enter: when this is done',
+    hintBusy: 'Alt+Enter: afterwards',
     archived: 'This session is archived.',
     binned: 'This session is in the bin.',
     restore: 'Restore it',

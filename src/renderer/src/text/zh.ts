@@ -142,7 +142,7 @@ export const zh = {
     'read-only': '无法保存：数据文件夹是只读的。以前的会话可以阅读，新消息不会被接受。'
   },
   storeNotices: {
-    torn_tail: '电脑在写入过程中断电：那一刻正在写入的内容已丢失，之前的内容都在。',
+    torn_tail: '电脑在写入过程中断电：那一刻正在写入的内容可能缺失，之前的内容都在。',
     salvaged: '数据库曾经损坏。能读出的内容已经保存，损坏的文件保留在数据文件夹中。'
   } as Record<string, string>,
   message: {
@@ -222,7 +222,8 @@ export const zh = {
     mixed: '其中混用了外形相似的不同字母。',
     blank: (count: number) => n(count, { other: '# 个空格' }),
     lines: (count: number) => n(count, { other: '# 行' }),
-    exact: '将会发生的事'
+    exact: '将会发生的事',
+    again: 'Tau 结束时这个操作正在进行：它可能已经发生。允许之前请先确认。'
   },
   composer: {
     label: '给 Tau 的消息',
@@ -231,7 +232,7 @@ export const zh = {
     send: '发送',
     stop: '停止',
     hint: 'Enter 发送，Shift+Enter 换行',
-    hintBusy: 'Enter：下一步之前生效。Alt+Enter：完成之后',
+    hintBusy: 'Alt+Enter：完成之后',
     archived: '这个会话已归档。',
     binned: '这个会话在回收站里。',
     restore: '恢复它',

@@ -9,6 +9,8 @@ const UP_KEYS = new Set(['PageUp', 'Home', 'ArrowUp'])
 export interface Stick {
   /** Goes to the end and follows it from there. */
   readonly toEnd: () => void
+  /** Stops following: the reader looks at something else. */
+  readonly letGo: () => void
   readonly destroy: () => void
 }
 
@@ -85,6 +87,7 @@ export function stickToEnd(box: HTMLElement, inner: HTMLElement, onChange: (foll
       set(true)
       follow()
     },
+    letGo,
     destroy: () => {
       stop.abort()
       sizes.disconnect()

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { RPCHandler } from '@orpc/server/ws'
 import { WebSocketServer } from 'ws'
-import type { OwnerCard } from '../store/open/lock'
-import type { Router } from './router'
+import type { OwnerCard } from '../../store/open/lock'
+import type { Router } from '../router'
 
 export interface Door {
   close(): void

@@ -3,8 +3,8 @@ import { createORPCClient } from '@orpc/client'
 import { RPCLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
 import { WebSocket } from 'ws'
-import type { contract } from '../../shared/contract'
-import { readOwner } from '../store/open/lock'
+import type { contract } from '../../../shared/contract'
+import { readOwner } from '../../store/open/lock'
 import { MAX_MESSAGE_BYTES } from './door'
 
 /** The API, whoever answers it. */
@@ -21,7 +21,7 @@ const PATIENCE_MS = 3_000
 export async function visitOwner(home: string): Promise<Visit | undefined> {
   const until = Date.now() + PATIENCE_MS
   for (;;) {
-    const { socket, token } = readOwner(home) ?? {}
+    const { socket, token, pid } = readOwner(home) ?? {}
     const connected = socket === undefined || token === undefined ? undefined : await connect(socket, token)
     if (connected) {
       const link = new RPCLink({ websocket: connected as unknown as globalThis.WebSocket })
@@ -32,8 +32,18 @@ export async function visitOwner(home: string): Promise<Visit | undefined> {
         }
       }
     }
-    if (Date.now() > until) return undefined
+    if (Date.now() > until || (pid !== undefined && !isAlive(pid))) return undefined
     await new Promise((resolve) => setTimeout(resolve, 100)) // an owner that has just taken the folder opens its door a moment later
+  }
+}
+
+/** What a killed owner left says nothing any more. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 

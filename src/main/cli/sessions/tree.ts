@@ -1,10 +1,11 @@
 // `tau tree`, `goto`, `label`, `fork`, `delete`: a session's tree, and moving about in it (spec S1).
-import type { TreeNode } from '../../shared/contract'
-import type { Client } from '../app/visitor'
-import { EXIT, Failure } from './failure'
+import type { TreeNode } from '../../../shared/contract'
+import { SideEnding } from '../../../shared/session'
+import type { Client } from '../../app/owner/visitor'
+import { EXIT, Failure } from '../failure'
 import { findEntry, findSession } from './find'
-import { inert } from './printer'
-import { text } from './text'
+import { inert } from '../printer'
+import { text } from '../text'
 
 const line = (words: string): void => void process.stdout.write(`${words}\n`)
 
@@ -46,6 +47,24 @@ export async function goTo(client: Client, id: string, entry: string, options: {
   const node = await findEntry(client, sessionId, entry)
   const { head } = await client.run.goTo({ sessionId, entryId: node.id, ...(options.summary && { summary: true }) })
   line(head ?? '')
+  return EXIT.ok
+}
+
+/** `begin [message]`, or the way in which the newest side branch ends; without either, the open ones are listed. */
+export async function side(client: Client, id: string, action: string | undefined, entry: string | undefined): Promise<number> {
+  const { id: sessionId } = await findSession(client, id)
+  const { sides } = await client.sessions.open({ sessionId })
+  const newest = sides.at(-1)
+  if (action === undefined) for (const open of sides) line(`${open.id}  ${inert(open.name)}`)
+  else if (action === 'begin') {
+    const entryId = entry === undefined ? undefined : (await findEntry(client, sessionId, entry)).id
+    line((await client.side.begin({ sessionId, ...(entryId !== undefined && { entryId }) })).id)
+  } else {
+    const ending = SideEnding.safeParse(action)
+    if (!ending.success) throw new Failure(EXIT.usage, text.badSide(action))
+    if (!newest) throw new Failure(EXIT.missing, text.noSide)
+    line((await client.side.end({ sessionId, sideId: newest.id, ending: ending.data })).head ?? '')
+  }
   return EXIT.ok
 }
 

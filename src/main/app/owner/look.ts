@@ -1,9 +1,9 @@
 // What can be read of a data folder that is not ours: the runs of a Tau that was stopped, exactly as it left them (spec L2).
-import type { RunReport } from '../../shared/contract'
-import { runReports } from '../session/snapshot'
-import { peekStore } from '../store/open/peek'
+import type { RunReport } from '../../../shared/contract'
+import { runReports } from '../../session/snapshot'
+import { peekStore } from '../../store/open/peek'
 
-export { readOwner } from '../store/open/lock'
+export { readOwner } from '../../store/open/lock'
 
 /** Runs of the session that is called `id` or ends so; undefined when there is none. Nothing is written. Throws StoreError. */
 export function lookAtRuns(home: string, id: string): RunReport[] | undefined {

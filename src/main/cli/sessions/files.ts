@@ -3,12 +3,12 @@ import { createWriteStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { once } from 'node:events'
-import type { Client } from '../app/visitor'
-import { EXTENSIONS, type ExportFormat, fileNameFor } from '../app/session-file'
-import { EXIT, Failure } from './failure'
+import type { Client } from '../../app/owner/visitor'
+import { EXTENSIONS, type ExportFormat, fileNameFor } from '../../app/session-file'
+import { EXIT, Failure } from '../failure'
 import { findSession } from './find'
-import { inert } from './printer'
-import { text } from './text'
+import { inert } from '../printer'
+import { text } from '../text'
 
 export async function exportTo(client: Client, id: string, options: { format?: string; out?: string }): Promise<number> {
   const format = (Object.keys(EXTENSIONS) as ExportFormat[]).find((f) => f === (options.format ?? 'pi'))

@@ -1,16 +1,16 @@
 // `tau runs`, `tau replay`, `tau continue`, `tau answer`: what happened in a session, and how it goes on.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
-import type { RunReport } from '../../shared/contract'
-import type { Answer, Run } from '../../shared/session'
-import { emptyView, fold, plainView } from '../../shared/view'
-import type { Client } from '../app/visitor'
-import { describe } from './approval'
-import { follow, type AskOptions } from './ask'
-import { EXIT, Failure } from './failure'
+import type { RunReport } from '../../../shared/contract'
+import type { Answer, Run } from '../../../shared/session'
+import { emptyView, fold, plainView } from '../../../shared/view'
+import type { Client } from '../../app/owner/visitor'
+import { describe } from '../approval'
+import { follow, type AskOptions } from '../ask'
+import { EXIT, Failure } from '../failure'
 import { findSession, oneOf } from './find'
-import { createPrinter, inert } from './printer'
-import { text } from './text'
+import { createPrinter, inert } from '../printer'
+import { text } from '../text'
 
 const line = (words: string): void => void process.stdout.write(`${words}\n`)
 

@@ -1,11 +1,11 @@
 // `tau steer`, `tau queue`: words for a session that is at work, most often in another window (spec Q).
 import { randomUUID } from 'node:crypto'
-import type { InboxItem, QueueMode } from '../../shared/session'
-import type { Client } from '../app/visitor'
-import { EXIT, Failure } from './failure'
+import type { InboxItem, QueueMode } from '../../../shared/session'
+import type { Client } from '../../app/owner/visitor'
+import { EXIT, Failure } from '../failure'
 import { findSession } from './find'
-import { inert } from './printer'
-import { text } from './text'
+import { inert } from '../printer'
+import { text } from '../text'
 
 const KINDS = ['steer', 'follow-up', 'interrupt'] as const
 const MODES = ['one-at-a-time', 'all'] as const

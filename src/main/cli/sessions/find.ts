@@ -1,9 +1,9 @@
 // What a person names on the command line, by its id or by the end of it.
-import type { TreeNode } from '../../shared/contract'
-import type { Session } from '../../shared/session'
-import type { Client } from '../app/visitor'
-import { EXIT, Failure } from './failure'
-import { text } from './text'
+import type { TreeNode } from '../../../shared/contract'
+import type { Session } from '../../../shared/session'
+import type { Client } from '../../app/owner/visitor'
+import { EXIT, Failure } from '../failure'
+import { text } from '../text'
 
 /** The one of `all` that is called `id` or ends so; undefined when there is none, or more than one. */
 export function oneOf<T extends { readonly id: string }>(all: readonly T[], id: string): T | undefined {
