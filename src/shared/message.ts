@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 const TextPart = z.object({ type: z.literal('text'), text: z.string() })
 /** `data` is base64. */
-const ImagePart = z.object({ type: z.literal('image'), mime: z.string(), data: z.string() })
+export const ImagePart = z.object({ type: z.literal('image'), mime: z.string(), data: z.string() })
 const ThinkingPart = z.object({ type: z.literal('thinking'), text: z.string() })
 /** `arguments` is the JSON text exactly as the model wrote it: it is replayed byte for byte, and parsed by the call pipeline only. */
 const CallPart = z.object({ type: z.literal('call'), id: z.string().min(1), name: z.string(), arguments: z.string() })
@@ -48,11 +48,15 @@ export const ToolMessage = z.object({
   name: z.string(),
   code: z.string(),
   text: z.string(),
+  images: z.array(ImagePart).optional(),
+  /** Names the whole output where `text` is a part of it; `lookup_reference` brings it back. */
+  ref: z.string().optional(),
   /** Milliseconds between dispatch and end; 0 when the call was never dispatched. */
   durationMs: z.number().nonnegative()
 })
 export const Message = z.discriminatedUnion('role', [UserMessage, AssistantMessage, ToolMessage])
 
+export type ImagePart = z.infer<typeof ImagePart>
 export type Usage = z.infer<typeof Usage>
 export type Fault = z.infer<typeof Fault>
 export type StopReason = z.infer<typeof StopReason>

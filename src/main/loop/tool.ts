@@ -1,26 +1,61 @@
 // A tool is a contract: a name, a schema, a label, and a handler that only ever sees arguments that fit (spec T1, T2).
 import { z } from 'zod'
+import type { ImagePart } from '../../shared/message'
+import type { Access } from '../../shared/policy'
 import type { Label, Preview, Progress } from '../../shared/session'
 import type { ToolSpec } from '../models/model'
 
 /** What a tool may know of where it runs. */
-interface ToolScope {
+export interface ToolScope {
   /** Absolute path of the folder it may touch. */
   readonly workspace: string
   /** Ends when the run is stopped or the tool's time is over; a handler that does not listen is left behind (design §3.6). */
   readonly signal: AbortSignal
 }
-interface ToolRun extends ToolScope {
+export interface ToolRun extends ToolScope {
+  readonly sessionId: string
+  readonly callId: string
   /** As often as it likes; the session throttles. */
   readonly progress: (progress: Progress) => void
   /** What `preview` saw as `basis` when the person was asked; undefined when nobody was asked. */
   readonly basis: string | undefined
+  /** What the decision gave it beyond the workspace. */
+  readonly access: Access
+  readonly outputs: OutputKeeper
+}
+
+/** Keeps the whole of an output of which the model gets a part (spec T7, C6). */
+export interface OutputKeeper {
+  /** A new place; nothing is kept until the first write. */
+  open(): OutputSink
+}
+export interface OutputSink {
+  /** What `lookup_reference` takes. */
+  readonly ref: string
+  /** Never throws and never waits; what goes beyond the keeper's limit, or what the disk refuses, is counted and not kept. */
+  write(chunk: Uint8Array | string): void
+  /** Bytes that were written, and bytes of them that are kept. */
+  close(): Promise<{ bytes: number; kept: number }>
 }
 
 /** Text for the model. `code` other than `ok` marks a failure that the tool foresaw. */
 export interface ToolOutput {
   readonly code: string
   readonly text: string
+  readonly images?: readonly ImagePart[]
+  /** Names the whole output where `text` is a part of it. */
+  readonly ref?: string
+  /** The text comes from outside (a file, a page, a program): data, and never an instruction. Default true for `ok`. */
+  readonly foreign?: boolean
+}
+
+/** What a call would touch, by its arguments alone: rules are about these, never about the names of fields. Paths as the model wrote them. */
+export interface Touches {
+  readonly reads?: readonly string[]
+  readonly writes?: readonly string[]
+  /** A line for the system's shell. */
+  readonly command?: string
+  readonly urls?: readonly string[]
 }
 
 /**
@@ -42,6 +77,8 @@ export interface Tool<A = unknown> {
   readonly parameters: z.ZodType<A>
   /** Milliseconds; default `DEFAULT_TIME_LIMIT_MS`. */
   readonly timeLimitMs?: number
+  /** Default: nothing. */
+  touches?(args: A): Touches
   preview?(args: A, scope: ToolScope): Promise<PreviewResult>
   /** May throw: the throw becomes a result with code `threw`. Must not catch the abort. */
   execute(args: A, run: ToolRun): Promise<ToolOutput>
