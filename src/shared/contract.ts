@@ -3,7 +3,9 @@ import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 import { SessionEvent } from './event'
 import { Fault } from './message'
-import { Answer, Approval, Entry, InboxItem, Notice, QueueMode, Run, Session, SideBranch, SideEnding, Spent } from './session'
+import { Decision, DecisionPart, Grant, Label, Mode, PolicyState } from './policy'
+import { Answer, Approval, Entry, InboxItem, Job, Notice, QueueMode, Run, Session, SideBranch, SideEnding, Spent, Work } from './session'
+import { KeptCall, UndoPlan, UndoStep, UndoTarget, UndoUsage } from './undo'
 
 /** A model that can be chosen. `ready`: it could answer now; otherwise `fault` says what is missing. */
 export const ModelInfo = z.object({
@@ -57,6 +59,9 @@ export const AppState = z.object({
   ollama: z.object({ reachable: z.boolean(), url: z.string() }),
   /** `read-only`: nothing can be stored at all. `full`, `busy`, `failing`: what runs waits until it can; `message` says what to do. */
   storage: z.object({ state: z.enum(['ok', 'full', 'busy', 'failing', 'read-only']), message: z.string() }),
+  /** The system's sandbox that commands run in; `none`: why, in words. */
+  sandbox: z.object({ kind: z.enum(['bubblewrap', 'seatbelt', 'none']), why: z.string().optional() }),
+  policy: PolicyState,
   /** What happened to the data when it was opened: `salvaged`, `torn_tail`, `read_only`. */
   notices: z.array(Fault)
 })
@@ -65,7 +70,11 @@ export const AppState = z.object({
 export const AppEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('app'), app: AppState }),
   z.object({ type: z.literal('sessions'), sessions: z.array(Session) }),
-  z.object({ type: z.literal('session'), session: Session })
+  z.object({ type: z.literal('session'), session: Session }),
+  /** All calls that wait or run now, of every session, in the order of their queues. */
+  z.object({ type: z.literal('work'), work: z.array(Work) }),
+  /** All background jobs that this process knows. */
+  z.object({ type: z.literal('jobs'), jobs: z.array(Job) })
 ])
 
 /** A part of a session's path: entries with parents before children, and by parent the ids of all children where there are several. */
@@ -88,6 +97,7 @@ export const Snapshot = Page.extend({
   /** Names on nodes, by entry id. */
   labels: z.record(z.string(), z.string()),
   sides: z.array(SideBranch),
+  kept: z.array(KeptCall),
   /** Events of the run that is going on, from its start up to `seq`; none when no run is going on. */
   live: z.array(SessionEvent)
 })
@@ -163,6 +173,8 @@ export const contract = {
     rename: api.input(SessionId.extend({ title: z.string().trim().min(1).max(200) })).output(Session),
     archive: api.input(SessionId.extend({ archived: z.boolean() })).output(Session),
     setModel: api.input(SessionId.extend({ model: z.string() })).output(Session),
+    /** What it may do without asking; counts from the next call on. */
+    setMode: api.input(SessionId.extend({ mode: Mode })).output(Session),
     setQueueModes: api.input(SessionId.extend({ steer: QueueMode.optional(), followUp: QueueMode.optional() })).output(Session),
     /** Puts a session into the bin: it stops, and is kept until it is purged. */
     bin: api.input(SessionId).output(Session),
@@ -220,7 +232,9 @@ export const contract = {
     retry: api.input(SessionId.extend({ more: Allowance.optional() })).output(Done),
     /** Ends the run; what was finished stays, what waits in the queue is held. */
     stop: api.input(SessionId).output(z.object({ stopped: z.boolean() })),
-    /** Answers an approval; an answer to one that is answered already is a CONFLICT. */
+    /** Stops one call that waits or runs; its result says so, and the run goes on. False when it was over. */
+    cancelCall: api.input(SessionId.extend({ callId: z.string() })).output(z.object({ cancelled: z.boolean() })),
+    /** Answers an approval; an answer to one that is answered already is a CONFLICT, and a grant that does not fit the call is UNUSABLE. */
     answer: api.input(SessionId.extend({ approvalId: z.string(), answer: Answer })).output(Done),
     /**
      * Moves the head to an entry (null: before the first); nothing is deleted, and a run goes on where it is. `leaf`: to the newest entry below
@@ -241,6 +255,48 @@ export const contract = {
     move: api.input(SessionId.extend({ itemId: z.string(), before: z.string().nullable() })).output(InboxItem),
     /** Lets held messages go: all of them, or one. The first begins a run when none is going on. */
     release: api.input(SessionId.extend({ itemId: z.string().optional() })).output(Done)
+  },
+  policy: {
+    /** Reads the policy file again and says what is in it. */
+    show: api.output(PolicyState),
+    /** What would be decided, and why: of a command, or of a call of a tool. Nothing runs, nothing is asked. */
+    test: api
+      .input(
+        z.object({
+          sessionId: z.string().optional(),
+          workspace: z.string().optional(),
+          mode: Mode.optional(),
+          call: z.union([z.object({ command: z.string().max(200_000) }), z.object({ tool: z.string(), arguments: z.unknown() })])
+        })
+      )
+      .output(z.object({ tool: z.string(), label: Label, decision: Decision, parts: z.array(DecisionPart) })),
+    grants: api.output(z.array(Grant)),
+    /** Takes a grant back; calls that run already go on. */
+    revoke: api.input(z.object({ grantId: z.string() })).output(z.object({ revoked: z.boolean() }))
+  },
+  undo: {
+    /** Calls of a session whose effects were kept, newest first. */
+    list: api.input(SessionId).output(z.array(KeptCall)),
+    /** What an undo would do, file by file; nothing is changed. */
+    plan: api.input(SessionId.extend({ target: UndoTarget })).output(UndoPlan),
+    /** Does what a plan said, file by file; a file that changed since is left as it is, and said. The undo can itself be undone. */
+    apply: api.input(SessionId.extend({ token: z.string() })).output(z.object({ kept: KeptCall.optional(), steps: z.array(UndoStep) })),
+    usage: api.output(UndoUsage),
+    /** Forgets all that is kept: nothing of before can be undone then. */
+    clear: api.output(UndoUsage)
+  },
+  jobs: {
+    /** The newest output of a background job, at most `lines` lines, inert. */
+    read: api
+      .input(z.object({ jobId: z.string(), lines: z.number().int().min(1).max(2_000) }))
+      .output(z.object({ job: Job, text: z.string() })),
+    stop: api.input(z.object({ jobId: z.string() })).output(Job)
+  },
+  /** The whole of an output of which the model got a part, by lines from 1. */
+  output: {
+    read: api
+      .input(z.object({ ref: z.string(), from: z.number().int().min(1), lines: z.number().int().min(1).max(5_000) }))
+      .output(z.object({ text: z.string(), more: z.boolean(), bytes: z.number() }))
   },
   side: {
     /** Begins a side branch at an entry (default: the head); the head goes there. */

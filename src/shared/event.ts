@@ -5,20 +5,20 @@
 //       route                                    which model, and why
 //       message_start → message_phase* → message_update* → message_end      the model's answer
 //         retry                                  the request failed before its first word and is made again after a while
-//       tool_start → [approval_request → approval_answer] → tool_dispatch → tool_update* → tool_end    one a call, ends in completion order
+//       tool_start → [approval_request → approval_answer] → tool_wait* → tool_dispatch → tool_update* → [kept] → tool_end    one a call
 //     turn_end                                   with what the run has used so far
 //   budget                                       a limit was reached
 //   agent_end                                    with the reason
 //
-// Outside a run: message_end (the person's words), entry, queue, head, label, side, session, notice. docs/events.md describes each.
+// Outside a run: message_end (the person's words), entry, queue, head, label, side, session, notice, kept (an undo). docs/events.md describes each.
 import { z } from 'zod'
 import { Fault } from './message'
+import { Label } from './policy'
 import {
   Answer,
   Approval,
   Entry,
   InboxItem,
-  Label,
   ModelPhase,
   Preview,
   Progress,
@@ -29,6 +29,7 @@ import {
   Spent,
   StopCause
 } from './session'
+import { KeptCall } from './undo'
 
 const base = {
   sessionId: z.string(),
@@ -71,10 +72,14 @@ export const SessionEvent = z.discriminatedUnion('type', [
     label: Label.optional(),
     preview: Preview.optional()
   }),
+  /** The call is allowed and waits for its turn behind others of its workspace (names of tools, first to end first); empty: it is its turn. */
+  event('tool_wait', { callId: z.string(), behind: z.array(z.object({ sessionId: z.string(), callId: z.string(), tool: z.string() })) }),
   /** The effect begins: after every refusal, just before the tool runs. */
   event('tool_dispatch', { callId: z.string() }),
   event('tool_update', { callId: z.string(), progress: Progress }),
   event('tool_end', { callId: z.string(), code: z.string(), text: z.string(), durationMs: z.number() }),
+  /** What a call changed was kept, so that it can be undone; or an undo took place (`isUndo`; then `undone` names the kept calls that it undid). */
+  event('kept', { kept: KeptCall, undone: z.array(z.string()) }),
   event('approval_request', { approval: Approval }),
   /** `answer` missing: the request expired with its run. */
   event('approval_answer', { approvalId: z.string(), answer: Answer.optional() }),

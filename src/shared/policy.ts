@@ -1,6 +1,9 @@
 // What may happen, and why: the words in which rules, decisions and grants are written down, shown and stored (spec T6, G1, G3).
 import { z } from 'zod'
-import { Label } from './session'
+import { Fault } from './message'
+
+/** What a tool may do to the world (spec T6). */
+export const Label = z.enum(['readonly', 'write', 'network', 'exec'])
 
 /**
  * How much a session may do by itself. `read-only`: nothing with an effect. `ask`: every effect asks (default). `workspace`: edits inside the
@@ -65,6 +68,18 @@ export const Decision = z.object({
   access: Access
 })
 
+/** One simple command of a line, or one path or address of a call, with what was decided for it alone. */
+export const DecisionPart = z.object({ what: z.string(), verdict: Verdict, rule: z.string(), why: z.string() })
+
+/** The policy file as it is now; `fault`: it cannot be used, so every effect asks. */
+export const PolicyState = z.object({
+  path: z.string(),
+  exists: z.boolean(),
+  mode: Mode,
+  rules: z.array(Rule),
+  fault: Fault.optional()
+})
+
 /** A rule that the person granted while answering; `sessionId` missing: for every session in that workspace. */
 export const Grant = z.object({
   id: z.string(),
@@ -74,10 +89,13 @@ export const Grant = z.object({
   grantedAt: z.number().int()
 })
 
+export type Label = z.infer<typeof Label>
 export type Mode = z.infer<typeof Mode>
 export type Verdict = z.infer<typeof Verdict>
 export type Rule = z.infer<typeof Rule>
 export type Touched = z.infer<typeof Touched>
 export type Access = z.infer<typeof Access>
 export type Decision = z.infer<typeof Decision>
+export type DecisionPart = z.infer<typeof DecisionPart>
+export type PolicyState = z.infer<typeof PolicyState>
 export type Grant = z.infer<typeof Grant>

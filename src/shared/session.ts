@@ -1,6 +1,7 @@
 // The things a session is made of, as they are stored and as they cross the API.
 import { z } from 'zod'
 import { Fault, Message } from './message'
+import { Decision, Label, Mode, Rule } from './policy'
 
 const node = {
   id: z.string(),
@@ -82,6 +83,8 @@ export const Session = z.object({
   /** Model id (`engine:…`, `ollama:…`, `scripted:…`). */
   model: z.string(),
   archived: z.boolean(),
+  /** What it may do without asking. */
+  mode: Mode,
   /** When it was put into the bin; missing while it is not there. */
   binnedAt: z.number().int().optional(),
   /** Where it was forked from. */
@@ -94,21 +97,37 @@ export const Session = z.object({
   state: RunState
 })
 
-/** What a tool may do to the world (spec T6). */
-export const Label = z.enum(['readonly', 'write', 'network', 'exec'])
-
-/** What would happen, as exactly as the tool can say before it happens. */
+/** What would happen, as exactly as the tool can say before it happens. Paths are absolute. */
 export const Preview = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('file'),
-    /** Absolute path of the file that would change. */
+    /** Path that would change. */
     path: z.string(),
-    change: z.enum(['create', 'replace']),
-    /** Unified diff without a file header; empty when nothing would change. */
+    change: z.enum(['create', 'replace', 'edit', 'move', 'delete']),
+    /** Where it would go, of a move. */
+    to: z.string().optional(),
+    /** Unified diff without a file header; empty when no text would change. */
     diff: z.string(),
     added: z.number().int(),
     removed: z.number().int()
   }),
+  z.object({
+    kind: z.literal('command'),
+    /** The whole line, as the shell would get it. */
+    command: z.string(),
+    /** Folder that it would run in. */
+    cwd: z.string(),
+    /** Whether it asks for the network. */
+    network: z.boolean(),
+    background: z.boolean(),
+    /** The system's sandbox that it would run in; `none`: it may do all that the person may. */
+    sandbox: z.enum(['bubblewrap', 'seatbelt', 'none']),
+    /** Why there is none. */
+    sandboxWhy: z.string().optional()
+  }),
+  z.object({ kind: z.literal('url'), method: z.string(), url: z.string() }),
+  /** The model asks the person something; the answer is a `reply`. */
+  z.object({ kind: z.literal('question'), question: z.string(), choices: z.array(z.string()) }),
   z.object({ kind: z.literal('arguments') })
 ])
 
@@ -120,16 +139,55 @@ export const Approval = z.object({
   label: Label,
   arguments: z.string(),
   preview: Preview,
+  /** Which rule asks, why, and what the call may touch; missing in questions of former versions. */
+  decision: Decision.optional(),
+  /** The rule that `session` and `always` would store unless the person changes it; missing: nothing sensible can be granted beyond this call. */
+  grant: Rule.optional(),
   /** The call was going on when Tau ended: it may have had its effect already, and this asks whether to run it again. */
   again: z.boolean().optional(),
   askedAt: z.number().int()
 })
 
-/** `session`: this tool needs no further answer in this session. The reason of a denial is read by the model. */
+/**
+ * `once`: exactly the bytes that were shown. `session`, `always`: also what `rule` (default: the approval's `grant`) lets through, in this
+ * session or in this workspace. The reason of a denial is read by the model. `reply`: the answer to a question of the model.
+ */
 export const Answer = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('allow'), scope: z.enum(['once', 'session']) }),
-  z.object({ kind: z.literal('deny'), reason: z.string().max(2_000) })
+  z.object({ kind: z.literal('allow'), scope: z.enum(['once', 'session', 'always']), rule: Rule.optional() }),
+  z.object({ kind: z.literal('deny'), reason: z.string().max(2_000) }),
+  z.object({ kind: z.literal('reply'), text: z.string().trim().min(1).max(20_000) })
 ])
+
+/** A call that waits for its turn or runs, in the queue that all sessions of a workspace share (spec T5). */
+export const Work = z.object({
+  id: z.string(),
+  sessionId: z.string(),
+  runId: z.string(),
+  callId: z.string(),
+  tool: z.string(),
+  /** Folder whose queue it is in. */
+  workspace: z.string(),
+  /** It has effects, so nothing else of its queue runs beside it. */
+  exclusive: z.boolean(),
+  state: z.enum(['waiting', 'running']),
+  /** Ids of the work that must end before it. */
+  behind: z.array(z.string()),
+  since: z.number().int()
+})
+
+/** A command that goes on in the background. */
+export const Job = z.object({
+  id: z.string(),
+  sessionId: z.string(),
+  command: z.string(),
+  state: z.enum(['running', 'exited', 'stopped', 'failed']),
+  exitCode: z.number().int().optional(),
+  startedAt: z.number().int(),
+  endedAt: z.number().int().optional(),
+  /** Last line of its output, inert. */
+  lastLine: z.string(),
+  bytes: z.number()
+})
 
 /**
  * A message of the person that waits for its turn (spec Q1). `steer`: taken before the next request; `follow-up`: when the run would end;
@@ -178,7 +236,8 @@ export type RunState = z.infer<typeof RunState>
 export type StopCause = z.infer<typeof StopCause>
 export type Run = z.infer<typeof Run>
 export type Session = z.infer<typeof Session>
-export type Label = z.infer<typeof Label>
+export type Work = z.infer<typeof Work>
+export type Job = z.infer<typeof Job>
 export type Preview = z.infer<typeof Preview>
 export type Approval = z.infer<typeof Approval>
 export type Answer = z.infer<typeof Answer>

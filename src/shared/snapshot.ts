@@ -2,17 +2,28 @@
 import type { Snapshot } from './contract'
 import type { Entry } from './session'
 import { moveHead, treeOf } from './tree'
-import { emptyView, fold, type SessionView } from './view'
+import { emptyView, fold, keptKey, type SessionView } from './view'
 
 /** The view at `snapshot.seq`. Costs one pass over the entries. */
 export function viewOf(snapshot: Snapshot): SessionView {
-  const { queue, session, approvals, notices, seq, labels, sides, run, live, entries, beside } = snapshot
+  const { queue, session, approvals, notices, seq, labels, sides, run, live, entries, beside, kept } = snapshot
   const first = live[0]
   let view: SessionView = { ...emptyView(session), tree: treeOf(entries, null, beside), ...(run && { run }) }
   if (first) view = { ...view, seq: first.seq - 1 }
   for (const event of live) view = fold(view, event)
   const tree = moveHead(view.tree, snapshot.head)
-  return { ...view, seq, session, queue, approvals, notices, sides, labels: new Map(Object.entries(labels)), tree }
+  return {
+    ...view,
+    seq,
+    session,
+    queue,
+    approvals,
+    notices,
+    sides,
+    labels: new Map(Object.entries(labels)),
+    kept: new Map(kept.map((k) => [keptKey(k), k])),
+    tree
+  }
 }
 
 /** The view with older entries of its path before it: what `sessions.older` gave. */

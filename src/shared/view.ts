@@ -2,20 +2,9 @@
 // the events after its `seq` onto it gives the view of one who watched from the start (test/unit/shared/view.test.ts proves it).
 import type { EventOf, SessionEvent } from './event'
 import { appendText, type AssistantPart, type Fault } from './message'
-import type {
-  Approval,
-  Entry,
-  InboxItem,
-  Label,
-  ModelPhase,
-  Notice,
-  Preview,
-  Progress,
-  Run,
-  RunState,
-  Session,
-  SideBranch
-} from './session'
+import type { Approval, Entry, InboxItem, ModelPhase, Notice, Preview, Progress, Run, RunState, Session, SideBranch } from './session'
+import type { KeptCall } from './undo'
+import type { Label } from './policy'
 import { toArray } from './list'
 import { addEntry, emptyTree, moveHead, type Tree } from './tree'
 
@@ -36,9 +25,11 @@ export interface ToolCard {
   readonly arguments: string
   readonly label?: Label
   readonly preview?: Preview
-  readonly state: 'checking' | 'asking' | 'running' | 'done'
+  readonly state: 'checking' | 'asking' | 'waiting' | 'running' | 'done'
   readonly startedAt: number
   readonly progress?: Progress
+  /** Calls that must end before it may run. */
+  readonly behind?: readonly { readonly sessionId: string; readonly callId: string; readonly tool: string }[]
   readonly code?: string
   readonly durationMs?: number
 }
@@ -61,6 +52,8 @@ export interface SessionView {
   readonly sides: readonly SideBranch[]
   /** The request failed and is made again at `until` (milliseconds since 1970). */
   readonly retry?: { readonly attempt: number; readonly attempts: number; readonly until: number; readonly error: Fault }
+  /** Calls whose effects can be undone or were, by the id of their call, and undos by their own id. */
+  readonly kept: ReadonlyMap<string, KeptCall>
   /** What was worth saying since the latest run began, oldest first. */
   readonly notices: readonly Notice[]
   readonly route?: { readonly model: string; readonly rule: string; readonly why: string }
@@ -75,6 +68,7 @@ export const emptyView = (session: Session): SessionView => ({
   queue: [],
   labels: new Map(),
   sides: [],
+  kept: new Map(),
   notices: []
 })
 
@@ -134,12 +128,16 @@ function step(view: SessionView, event: SessionEvent): SessionView {
       return endEntry(view, event.entry)
     case 'tool_start':
       return withTool(view, event.callId, () => startTool(event))
+    case 'tool_wait':
+      return withTool(view, event.callId, (card) => ({ ...card, state: 'waiting', behind: event.behind }))
     case 'tool_dispatch':
-      return withTool(view, event.callId, (card) => ({ ...card, state: 'running', startedAt: event.at }))
+      return withTool(view, event.callId, ({ behind, ...card }) => ({ ...card, state: 'running', startedAt: event.at }))
     case 'tool_update':
       return withTool(view, event.callId, (card) => ({ ...card, progress: event.progress }))
     case 'tool_end':
       return withTool(view, event.callId, (card) => ({ ...card, state: 'done', code: event.code, durationMs: event.durationMs }))
+    case 'kept':
+      return { ...view, kept: withKept(view.kept, event.kept, event.undone) }
     case 'approval_request': {
       const asked = withTool(view, event.approval.callId, (card) => ({ ...card, state: 'asking', preview: event.approval.preview }))
       return { ...asked, approvals: [...view.approvals, event.approval] }
@@ -191,6 +189,15 @@ const startTool = (event: EventOf<'tool_start'>): ToolCard => ({
   startedAt: event.at
 })
 
+/** By the id of the call; an undo, which no call made, by its own id. */
+export const keptKey = (kept: KeptCall): string => (kept.isUndo ? kept.id : kept.callId)
+
+function withKept(known: SessionView['kept'], kept: KeptCall, undone: readonly string[]): SessionView['kept'] {
+  const next = new Map(known).set(keptKey(kept), kept)
+  for (const [key, old] of next) if (undone.includes(old.id)) next.set(key, { ...old, undoneBy: kept.id })
+  return next
+}
+
 const withRun = (view: SessionView, change: Partial<Run>): SessionView => (view.run ? { ...view, run: { ...view.run, ...change } } : view)
 
 const withDraft = (view: SessionView, entryId: string, change: (draft: Draft) => Draft): SessionView =>
@@ -203,9 +210,15 @@ function withTool(view: SessionView, callId: string, change: (card: ToolCard) =>
 }
 
 /** A view as plain data, for printing and comparing: maps become lists, shared lists what they show. */
-export function plainView({ tree, tools, labels, ...rest }: SessionView): unknown {
+export function plainView({ tree, tools, labels, kept, ...rest }: SessionView): unknown {
   const { head, path, entries } = tree
-  return { ...rest, tree: { head, path: toArray(path), entries: toArray(entries) }, tools: [...tools.values()], labels: [...labels] }
+  return {
+    ...rest,
+    tree: { head, path: toArray(path), entries: toArray(entries) },
+    tools: [...tools.values()],
+    labels: [...labels],
+    kept: [...kept.values()]
+  }
 }
 
 /** States of a run that has not ended. `ready` is also the state of a session that never had one. */
