@@ -51,6 +51,8 @@ export const ToolMessage = z.object({
   images: z.array(ImagePart).optional(),
   /** Names the whole output where `text` is a part of it; `lookup_reference` brings it back. */
   ref: z.string().optional(),
+  /** The text comes from beyond the workspace (a page, a server): a request marks it as data, and calls that follow from it are watched. */
+  foreign: z.boolean().optional(),
   /** Milliseconds between dispatch and end; 0 when the call was never dispatched. */
   durationMs: z.number().nonnegative()
 })
@@ -71,9 +73,12 @@ export type Message = z.infer<typeof Message>
 export const callsOf = (message: Message): CallPart[] =>
   message.role === 'assistant' ? message.parts.filter((p) => p.type === 'call') : []
 
-/** The visible words of a message, without thinking and calls. */
-export const textOf = (message: Message): string =>
-  message.role === 'tool' ? message.text : message.parts.map((p) => (p.type === 'text' ? p.text : '')).join('')
+/** The visible words of a message, without thinking and calls; what a person said in several messages that became one is set apart. */
+export function textOf(message: Message): string {
+  if (message.role === 'tool') return message.text
+  const texts = message.parts.flatMap((p) => (p.type === 'text' ? [p.text] : []))
+  return texts.join(message.role === 'user' ? '\n\n' : '')
+}
 
 /** Appends streamed text: the last part grows when it is of the same type, else a new part begins. Returns a new list. */
 export function appendText(parts: readonly AssistantPart[], type: 'text' | 'thinking', delta: string): AssistantPart[] {

@@ -47,7 +47,9 @@ export const Touched = z.object({
 export const Access = z.object({
   /** Whether it may reach the network. */
   network: z.boolean(),
-  /** Paths outside the workspace that it may write. */
+  /** Real paths outside the workspace that it may read. */
+  reads: z.array(z.string()),
+  /** Real paths outside the workspace that it may write. */
   writes: z.array(z.string()),
   /** Whether it runs outside the sandbox of the system. */
   unsandboxed: z.boolean()

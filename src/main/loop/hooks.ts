@@ -7,7 +7,8 @@
 // A gate decides: it may block at a `start` point and rewrite or terminate at an `end` point; when it throws or takes too long, it blocks.
 // An observer only looks: what it throws is reported and ignored. Hooks of a point run one after another, in the order they were given.
 import type { AssistantMessage, ToolMessage } from '../../shared/message'
-import type { Label, Progress, Spent, StopCause } from '../../shared/session'
+import type { Access, Label } from '../../shared/policy'
+import type { Progress, Spent, StopCause } from '../../shared/session'
 import type { ModelRequest } from '../models/model'
 import type { Tool } from './tool'
 
@@ -22,6 +23,8 @@ export interface ReadyCall {
   /** The arguments as the model wrote them. */
   readonly raw: string
   readonly workspace: string
+  /** What the model sees holds text from outside this computer: what follows from it is not the person's wish (design §3.12). */
+  readonly foreign: boolean
 }
 /** A call that is over, however it ended; `ready` is missing when it never got so far. */
 export interface EndedCall {
@@ -34,11 +37,14 @@ export interface EndedCall {
   readonly result: ToolMessage
 }
 
-/** `stop`: the run ends here. At `tool.start`, `code` and `reason` become the call's result, which the model reads. */
+/**
+ * `stop`: the run ends here. At `tool.start`, `code` and `reason` become the call's result, which the model reads. `allow`, at `tool.start` only: it
+ * may go on, with what its preview saw as `basis` when the person was asked, and with `access` beyond its workspace.
+ */
 export type Verdict =
   | { readonly kind: 'stop'; readonly cause: StopCause }
   | { readonly kind: 'block'; readonly code: string; readonly reason: string; readonly stop?: StopCause }
-  | { readonly kind: 'basis'; readonly basis: string }
+  | { readonly kind: 'allow'; readonly basis?: string; readonly access?: Access }
 
 interface Points {
   'trace.start': { in: { runId: string }; out: Verdict | undefined }
@@ -102,7 +108,7 @@ export function createHooks(hooks: readonly AnyHook[], report: (report: HookRepo
         const output = await runOne(hook as unknown as Hook<typeof point>, input, signal, report)
         if (output === undefined) continue
         said.push({ by: hook.name, output })
-        if (isVerdict(output) && output.kind !== 'basis') break
+        if (isVerdict(output) && output.kind !== 'allow') break
       }
       return said
     }
@@ -110,7 +116,7 @@ export function createHooks(hooks: readonly AnyHook[], report: (report: HookRepo
 }
 
 export const isVerdict = (value: unknown): value is Verdict =>
-  typeof value === 'object' && value !== null && 'kind' in value && ['stop', 'block', 'basis'].includes(String(value.kind))
+  typeof value === 'object' && value !== null && 'kind' in value && ['stop', 'block', 'allow'].includes(String(value.kind))
 
 async function runOne<P extends HookPoint>(
   hook: Hook<P>,

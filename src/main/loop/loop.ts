@@ -16,8 +16,8 @@ import type { ModelRequest, StreamFn } from '../models/model'
 import { collectAnswer, DEFAULT_RETRY, type RetryPolicy, waitBeforeRetry } from './answer'
 import { type HookInput, type HookPoint, type Hooks, isVerdict, type Verdict } from './hooks'
 import { runCall } from './pipeline'
-import type { TaskQueue } from './queue'
-import type { Registry } from './tool'
+import type { JobOwner, TaskQueue } from './queue'
+import type { Keeper, OutputKeeper, Registry } from './tool'
 
 export type LoopEvent =
   | { readonly type: 'turn_start'; readonly turn: number }
@@ -29,6 +29,7 @@ export type LoopEvent =
   | { readonly type: 'retry'; readonly attempt: number; readonly attempts: number; readonly waitMs: number; readonly error: Fault }
   | { readonly type: 'message_end'; readonly message: AssistantMessage }
   | { readonly type: 'tool_start'; readonly call: CallPart; readonly position: number }
+  | { readonly type: 'tool_wait'; readonly callId: string; readonly behind: readonly JobOwner[] }
   | { readonly type: 'tool_dispatch'; readonly callId: string }
   | { readonly type: 'tool_update'; readonly callId: string; readonly progress: Progress }
   | { readonly type: 'tool_end'; readonly result: ToolMessage }
@@ -41,6 +42,8 @@ export interface LoopContext {
   request(): ModelRequest
   /** Whether a call of that id is in what the model sees. */
   hasCall(id: string): boolean
+  /** Whether what the model sees holds text from outside the workspace. */
+  readonly foreign: boolean
 }
 
 /** An answer whose calls were not all done when its process ended, or when the person was still being asked. */
@@ -53,6 +56,7 @@ export interface PendingCalls {
 }
 
 export interface LoopInput {
+  readonly sessionId: string
   readonly runId: string
   readonly model: string
   readonly stream: StreamFn
@@ -63,6 +67,10 @@ export interface LoopInput {
   readonly registry: Registry
   readonly hooks: Hooks
   readonly queue: TaskQueue
+  readonly outputs: OutputKeeper
+  readonly keeper: Keeper
+  /** Aborts when the person stops one call, and only that. */
+  readonly cancelled: (callId: string) => AbortSignal
   /** Calls that come before the first request. */
   readonly pending?: PendingCalls
   /** Number of the first turn; default 1. */
@@ -96,9 +104,11 @@ async function runTurns(input: LoopInput): Promise<StopCause> {
   const used = { turns: 0, calls: 0, tokens: 0, cost: 0 }
   const spent = (): Spent => ({ ...used, wallMs: Math.round(performance.now() - began) })
   let { pending } = input
+  let heard = false // words that came at the end of the turn before are part of this request already
   for (let turn = input.firstTurn ?? 1; ; turn++) {
     if (signal.aborted) return { kind: 'aborted' }
-    if (!pending) await hear(input, turn, false)
+    if (!pending && !heard) await hear(input, turn, false)
+    heard = false
     const early = await stopAt(input, 'turn.start', { runId, turn, spent: spent() })
     if (early) return early
 
@@ -127,7 +137,9 @@ async function runTurns(input: LoopInput): Promise<StopCause> {
     if (batch.stop) return batch.stop
     const late = await stopAt(input, 'turn.end', { runId, turn, results: batch.results, spent: spent() })
     if (late) return late
-    if (batch.results.length === 0 && !(await hear(input, turn + 1, true))) return { kind: 'natural' }
+    if (batch.results.length > 0) continue
+    heard = await hear(input, turn + 1, true)
+    if (!heard) return { kind: 'natural' }
   }
 }
 
@@ -204,15 +216,21 @@ async function runCalls(
   signal: AbortSignal,
   pending: PendingCalls | undefined
 ): Promise<{ results: ToolMessage[]; stop?: StopCause }> {
-  const { runId, workspace, registry, hooks, queue, emit } = input
+  const { sessionId, runId, workspace, registry, hooks, queue, outputs, keeper, cancelled, emit } = input
   const scope = {
+    sessionId,
     runId,
     turn,
     workspace,
     registry,
     hooks,
     queue,
+    outputs,
+    keeper,
+    cancelled,
     signal,
+    foreign: input.context.foreign,
+    waits: (callId: string, behind: readonly JobOwner[]) => void emit({ type: 'tool_wait', callId, behind }),
     dispatched: (callId: string) => emit({ type: 'tool_dispatch', callId }),
     progress: (callId: string, progress: Progress) => {
       void emit({ type: 'tool_update', callId, progress })
@@ -240,7 +258,7 @@ async function runCalls(
 async function stopAt<P extends HookPoint>(input: LoopInput, point: P, value: HookInput<P>): Promise<StopCause | undefined> {
   if (!input.hooks.has(point)) return undefined
   for (const { by, output } of await input.hooks.run(point, value, input.signal))
-    if (isVerdict(output) && output.kind !== 'basis') return causeOf(output, by)
+    if (isVerdict(output) && output.kind !== 'allow') return causeOf(output, by)
   return undefined
 }
 
@@ -251,7 +269,7 @@ function causeOf(verdict: Verdict, by: string): StopCause {
       return verdict.cause
     case 'block':
       return verdict.stop ?? { kind: 'terminated', by, reason: verdict.reason }
-    case 'basis':
+    case 'allow':
       return { kind: 'terminated', by }
   }
 }

@@ -1,23 +1,33 @@
 // What stands between a model's words and an effect, in this order (design §4; spec T2, T3):
 //
-//   resolve → parse, repair → validate → tool.start (gates, approval) → queue → dispatch → execute → limit → tool.end → result
+//   resolve → parse, repair → validate → tool.start (gates, approval) → queue → keep → dispatch → execute → limit → tool.end → result
 //
 // Whichever way a call leaves, it leaves as one result with a `code`; nothing in here throws.
 import type { CallPart, ToolMessage } from '../../shared/message'
+import type { Access } from '../../shared/policy'
 import type { Progress, StopCause } from '../../shared/session'
 import { readArguments } from './arguments'
 import { type EndedCall, type Hooks, isVerdict, type ReadyCall } from './hooks'
-import type { TaskQueue } from './queue'
-import { DEFAULT_TIME_LIMIT_MS, type Registry, type ToolOutput } from './tool'
+import type { JobOwner, TaskQueue } from './queue'
+import { DEFAULT_TIME_LIMIT_MS, type Keeper, type OutputKeeper, type Registry, type ToolOutput } from './tool'
 
 export interface PipelineScope {
+  readonly sessionId: string
   readonly runId: string
   readonly turn: number
   readonly workspace: string
   readonly registry: Registry
   readonly hooks: Hooks
   readonly queue: TaskQueue
+  readonly outputs: OutputKeeper
+  readonly keeper: Keeper
   readonly signal: AbortSignal
+  /** Aborts when the person stops this one call. */
+  readonly cancelled: (callId: string) => AbortSignal
+  /** Whether what the model sees holds text from outside. */
+  readonly foreign: boolean
+  /** The call must wait for its turn. */
+  waits(callId: string, behind: readonly JobOwner[]): void
   /** Called just before the effect; it is stored when this returns, or when what it returns resolves (design §4, journal). */
   dispatched(callId: string): void | Promise<void>
   progress(callId: string, progress: Progress): void
@@ -38,10 +48,10 @@ const MAX_RESULT_CHARS = 100_000
 /** `cut`: the token limit cut the message that the call stands in, so it may be incomplete even where it parses: it never runs (spec T4). */
 export async function runCall(call: CallPart, scope: PipelineScope, cut: boolean): Promise<CallEnd> {
   const refused = async (code: string, text: string, ready?: ReadyCall, stop?: StopCause): Promise<CallEnd> => {
-    const end = await finish(call, resultOf(call, code, text, 0), scope, ready)
+    const end = await finish(call, resultOf(call, { code, text }, 0), scope, ready)
     return stop ? { ...end, stop } : end
   }
-  if (scope.signal.aborted) return refused('aborted', 'The run was stopped before this call began. Nothing ran.')
+  if (scope.signal.aborted) return refused('aborted', NOT_BEGUN)
   if (cut) return refused('cut_off', CUT_OFF)
 
   const tool = scope.registry.find(call.name)
@@ -57,33 +67,53 @@ export async function runCall(call: CallPart, scope: PipelineScope, cut: boolean
     label: tool.label,
     arguments: read.value,
     raw: call.arguments,
-    workspace: scope.workspace
+    workspace: scope.workspace,
+    foreign: scope.foreign
   }
-  let basis: string | undefined
-  for (const { output } of await scope.hooks.run('tool.start', ready, scope.signal)) {
-    if (output.kind === 'basis') basis = output.basis
+  const cancelled = scope.cancelled(call.id)
+  const signal = AbortSignal.any([scope.signal, cancelled])
+  let grant: Granted = { access: NO_ACCESS }
+  for (const { output } of await scope.hooks.run('tool.start', ready, signal)) {
+    if (output.kind === 'allow') grant = { ...grant, ...output }
+    else if (cancelled.aborted) return refused('cancelled', CANCELLED, ready)
     else if (output.kind === 'block') return refused(output.code, output.reason, ready, output.stop)
     else return refused('blocked', 'The run was ended by a rule before this call. Nothing ran.', ready, output.cause)
   }
 
-  let output: ToolOutput = { code: 'aborted', text: 'The run was stopped before this call began. Nothing ran.' }
+  let output: ToolOutput | undefined
   let durationMs = 0
   const job = {
+    owner: { sessionId: scope.sessionId, runId: scope.runId, callId: call.id, tool: tool.name },
     exclusive: tool.label !== 'readonly',
+    waits: (behind: readonly JobOwner[]) => {
+      scope.waits(call.id, behind)
+    },
     run: async () => {
+      const kept = await scope.keeper.before({ ...ready, signal })
       const start = performance.now()
-      output = await execute(ready, basis, scope)
+      output = await execute(ready, grant, scope, cancelled)
       durationMs = Math.round(performance.now() - start)
+      await kept?.after()
     }
   }
-  await scope.queue.add(scope.workspace, job, scope.signal)
-  return finish(call, resultOf(call, output.code, limit(output.text), durationMs), scope, ready)
+  await scope.queue.add(scope.workspace, job, signal)
+  output ??= cancelled.aborted ? { code: 'cancelled', text: CANCELLED } : { code: 'aborted', text: NOT_BEGUN }
+  return finish(call, resultOf(call, output, durationMs), scope, ready)
 }
+
+/** What the gates gave to a call. */
+interface Granted {
+  readonly basis?: string
+  readonly access: Access
+}
+const NO_ACCESS: Access = { network: false, reads: [], writes: [], unsandboxed: false }
+const NOT_BEGUN = 'The run was stopped before this call began. Nothing ran.'
+const CANCELLED = 'The person stopped this call before it began. Nothing ran.'
 
 const CUT_OFF = 'Your message reached the token limit, so this call may be incomplete. Nothing ran. Send it again, shorter, or split it.'
 
 /** Runs the handler within its time and ours: it may throw, hang or ignore the abort, and cannot hold the run (design §3.6). */
-async function execute(call: ReadyCall, basis: string | undefined, scope: PipelineScope): Promise<ToolOutput> {
+async function execute(call: ReadyCall, grant: Granted, scope: PipelineScope, cancelled: AbortSignal): Promise<ToolOutput> {
   const { tool, callId } = call
   const timeLimit = tool.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS
   const stop = new AbortController()
@@ -107,7 +137,11 @@ async function execute(call: ReadyCall, basis: string | undefined, scope: Pipeli
   const onAbort = (): void => {
     giveUp({ code: 'aborted', text: `The run was stopped while ${tool.name} ran. It may have had part of its effect.` })
   }
+  const onCancel = (): void => {
+    giveUp({ code: 'cancelled', text: `The person stopped ${tool.name} while it ran. It may have had part of its effect.` })
+  }
   scope.signal.addEventListener('abort', onAbort, { once: true })
+  cancelled.addEventListener('abort', onCancel, { once: true })
   try {
     const kept = scope.dispatched(callId)
     if (kept) await kept
@@ -115,7 +149,20 @@ async function execute(call: ReadyCall, basis: string | undefined, scope: Pipeli
       if (!over) scope.progress(callId, value)
     }
     const handler = Promise.resolve()
-      .then(() => tool.execute(call.arguments, { workspace: call.workspace, signal: stop.signal, progress, basis }))
+      .then(() => {
+        if (scope.signal.aborted) onAbort() // while its dispatch was stored
+        else if (cancelled.aborted) onCancel()
+        return tool.execute(call.arguments, {
+          sessionId: scope.sessionId,
+          callId,
+          workspace: call.workspace,
+          signal: stop.signal,
+          progress,
+          basis: grant.basis,
+          access: grant.access,
+          outputs: scope.outputs
+        })
+      })
       .then((output: unknown) => checked(tool.name, output))
       .catch((error: unknown) => verdict ?? { code: 'threw', text: `${tool.name} failed: ${reasonOf(error)}` })
     void handler.finally(() => {
@@ -128,13 +175,15 @@ async function execute(call: ReadyCall, basis: string | undefined, scope: Pipeli
     over = true
     clearTimeout(timer)
     scope.signal.removeEventListener('abort', onAbort)
+    cancelled.removeEventListener('abort', onCancel)
   }
 }
 
 /** A plugin or a server may give back anything; only a code and a text are a result. */
 function checked(name: string, output: unknown): ToolOutput {
-  const { code, text } = typeof output === 'object' && output !== null ? (output as Partial<ToolOutput>) : {}
-  if (typeof code === 'string' && code !== '' && typeof text === 'string') return { code, text }
+  const { code, text, images, ref, foreign } = typeof output === 'object' && output !== null ? (output as Partial<ToolOutput>) : {}
+  if (typeof code === 'string' && code !== '' && typeof text === 'string')
+    return { code, text, ...(images && { images }), ...(ref !== undefined && { ref }), ...(foreign === true && { foreign }) }
   return { code: 'threw', text: `${name} gave back something that is no result (a code and a text). It may have had its effect.` }
 }
 
@@ -152,14 +201,20 @@ async function finish(call: CallPart, result: ToolMessage, scope: PipelineScope,
   return end
 }
 
-const resultOf = (call: CallPart, code: string, text: string, durationMs: number): ToolMessage => ({
-  role: 'tool',
-  callId: call.id,
-  name: call.name,
-  code,
-  text,
-  durationMs
-})
+const resultOf = (call: CallPart, output: ToolOutput, durationMs: number): ToolMessage => {
+  const { code, text, images, ref, foreign } = output
+  return {
+    role: 'tool',
+    callId: call.id,
+    name: call.name,
+    code,
+    text: limit(text),
+    ...(images && { images: [...images] }),
+    ...(ref !== undefined && { ref }),
+    ...(foreign === true && { foreign }),
+    durationMs
+  }
+}
 
 const limit = (text: string): string =>
   text.length <= MAX_RESULT_CHARS

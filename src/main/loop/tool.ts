@@ -1,8 +1,8 @@
 // A tool is a contract: a name, a schema, a label, and a handler that only ever sees arguments that fit (spec T1, T2).
 import { z } from 'zod'
 import type { ImagePart } from '../../shared/message'
-import type { Access } from '../../shared/policy'
-import type { Label, Preview, Progress } from '../../shared/session'
+import type { Access, Label } from '../../shared/policy'
+import type { Preview, Progress } from '../../shared/session'
 import type { ToolSpec } from '../models/model'
 
 /** What a tool may know of where it runs. */
@@ -11,16 +11,16 @@ export interface ToolScope {
   readonly workspace: string
   /** Ends when the run is stopped or the tool's time is over; a handler that does not listen is left behind (design §3.6). */
   readonly signal: AbortSignal
+  /** What the decision gives it beyond the workspace. */
+  readonly access: Access
+  readonly sessionId: string
 }
 export interface ToolRun extends ToolScope {
-  readonly sessionId: string
   readonly callId: string
   /** As often as it likes; the session throttles. */
   readonly progress: (progress: Progress) => void
   /** What `preview` saw as `basis` when the person was asked; undefined when nobody was asked. */
   readonly basis: string | undefined
-  /** What the decision gave it beyond the workspace. */
-  readonly access: Access
   readonly outputs: OutputKeeper
 }
 
@@ -45,7 +45,7 @@ export interface ToolOutput {
   readonly images?: readonly ImagePart[]
   /** Names the whole output where `text` is a part of it. */
   readonly ref?: string
-  /** The text comes from outside (a file, a page, a program): data, and never an instruction. Default true for `ok`. */
+  /** The text comes from beyond the workspace (a page, a server, a file elsewhere). Default false. */
   readonly foreign?: boolean
 }
 
@@ -56,6 +56,20 @@ export interface Touches {
   /** A line for the system's shell. */
   readonly command?: string
   readonly urls?: readonly string[]
+}
+
+/** What is done around an effect: what it may change is kept before it begins, and compared when it is over (spec T8). */
+export interface Keeper {
+  /** Undefined: nothing needs keeping. Never throws. */
+  before(call: KeptScope): Promise<{ after(): Promise<void> } | undefined>
+}
+export interface KeptScope {
+  readonly runId: string
+  readonly callId: string
+  readonly tool: Tool
+  readonly arguments: unknown
+  readonly workspace: string
+  readonly signal: AbortSignal
 }
 
 /**
@@ -77,6 +91,8 @@ export interface Tool<A = unknown> {
   readonly parameters: z.ZodType<A>
   /** Milliseconds; default `DEFAULT_TIME_LIMIT_MS`. */
   readonly timeLimitMs?: number
+  /** Its preview is a question to the person; the answer, in words, is the call's `basis`. */
+  readonly asksPerson?: boolean
   /** Default: nothing. */
   touches?(args: A): Touches
   preview?(args: A, scope: ToolScope): Promise<PreviewResult>

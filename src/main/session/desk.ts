@@ -17,6 +17,8 @@ export interface ActiveRun {
   readonly stop: AbortController
   /** Ends the present turn; the run then goes on with what the person said. */
   turnStop: AbortController
+  /** The calls of the present turn, each of which the person may stop by itself. */
+  readonly calls: Map<string, AbortController>
   /** The person interrupted before the turn began. */
   interrupted: boolean
   /** The person was asked something. */

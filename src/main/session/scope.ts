@@ -1,15 +1,39 @@
 // What a session is given by the composition root, and how it says no.
 import type { Fault } from '../../shared/message'
+import type { Decision, Grant, Label, Mode, Rule } from '../../shared/policy'
 import type { Run, Session } from '../../shared/session'
 import type { RetryPolicy } from '../loop/answer'
 import type { HookReport } from '../loop/hooks'
 import type { TaskQueue } from '../loop/queue'
-import type { Registry } from '../loop/tool'
+import type { OutputKeeper, Registry, Touches } from '../loop/tool'
 import type { Model } from '../models/model'
 import type { Budget } from '../policy/budget'
 import type { Store } from '../store/store'
+import type { Undo } from '../undo/undo'
 import type { StorageReport } from './log'
 import type { AuditRecord } from './run/gates'
+
+/** What a rule may know of a call. */
+export interface CallFacts {
+  readonly tool: string
+  readonly label: Label
+  readonly touches: Touches
+  readonly workspace: string
+  /** It follows from text that came from beyond the workspace. */
+  readonly foreign: boolean
+}
+/** The rules as they are now: the policy file, and what Tau itself knows (src/main/policy). */
+export interface Policy {
+  decide(call: CallFacts, mode: Mode, grants: readonly Grant[]): Decision
+  /** The narrowest useful rule that would let such calls through; undefined: nothing sensible can be granted. */
+  proposeGrant(call: CallFacts, decision: Decision): Rule | undefined
+  /** Why a rule cannot be granted for a call: it is too wide, or does not cover it. Undefined: it can. */
+  checkGrant(rule: Rule, call: CallFacts): string | undefined
+  /** The mode of new sessions in a workspace. */
+  modeFor(workspace: string): Mode
+  /** The text without the secrets in it; a visible mark stands for each. */
+  mask(text: string): string
+}
 
 export interface SessionScope {
   readonly store: Store
@@ -17,6 +41,9 @@ export interface SessionScope {
   /** One for all sessions: those that share a workspace share a lane (spec T5). */
   readonly queue: TaskQueue
   readonly budget: Budget
+  readonly policy: Policy
+  readonly outputs: OutputKeeper
+  readonly undo: Undo
   readonly retry?: RetryPolicy
   openModel(id: string): Promise<{ ok: true; model: Model } | { ok: false; error: Fault }>
   /** Model for sessions that were made when there was none; empty when there is none still. */
@@ -37,7 +64,7 @@ export interface SessionScope {
 /** Why an intent was not followed. */
 export interface Refusal {
   readonly ok: false
-  readonly code: 'NOT_FOUND' | 'CONFLICT' | 'MODEL_FAILED'
+  readonly code: 'NOT_FOUND' | 'CONFLICT' | 'MODEL_FAILED' | 'UNUSABLE'
   readonly message: string
 }
 export type Outcome<T> = { readonly ok: true; readonly value: T } | Refusal
@@ -45,3 +72,4 @@ export type Outcome<T> = { readonly ok: true; readonly value: T } | Refusal
 export const done = <T>(value: T): Outcome<T> => ({ ok: true, value })
 export const notFound = (message: string): Refusal => ({ ok: false, code: 'NOT_FOUND', message })
 export const conflict = (message: string): Refusal => ({ ok: false, code: 'CONFLICT', message })
+export const unusable = (message: string): Refusal => ({ ok: false, code: 'UNUSABLE', message })

@@ -2,6 +2,8 @@
 // what happens. This file is the list of what can be asked of a session; the work is in the files beside it.
 import type { Allowance, Page, RunReport, Snapshot, TreeNode } from '../../shared/contract'
 import type { SessionEvent } from '../../shared/event'
+import type { Mode } from '../../shared/policy'
+import type { KeptCall, UndoPlan, UndoStep, UndoTarget } from '../../shared/undo'
 import type { Answer, InboxItem, QueueMode, Session, SideBranch, SideEnding } from '../../shared/session'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createBranches } from './branches'
@@ -11,6 +13,7 @@ import { isBusy, openLog } from './log'
 import { createApprovals } from './run/approvals'
 import { createRuns, type Runs } from './run/runs'
 import { conflict, done, notFound, type Outcome, type SessionScope } from './scope'
+import { createUndoIntents } from './undo-intents'
 import { olderPage, replayOf, runReports, snapshotOf, treeNodes } from './snapshot'
 
 interface Accepted {
@@ -32,6 +35,14 @@ export interface SessionHandle {
   /** False when nothing was running. */
   stop(): boolean
   answer(approvalId: string, answer: Answer): Promise<Outcome<{ seq: number }>>
+  /** Stops one call; false when it was over. */
+  cancelCall(callId: string): boolean
+  setMode(mode: Mode): Session
+  /** Calls whose effects were kept, newest first. */
+  keptCalls(): KeptCall[]
+  planUndo(target: UndoTarget): Promise<Outcome<UndoPlan>>
+  /** Does what a plan said, in the order of the workspace's queue. */
+  applyUndo(token: string): Promise<Outcome<{ kept?: KeptCall; steps: UndoStep[] }>>
   withdraw(itemId: string): Promise<Outcome<{ text: string }>>
   edit(itemId: string, change: { text?: string | undefined; kind?: InboxItem['kind'] | undefined }): Promise<Outcome<InboxItem>>
   move(itemId: string, before: string | null): Promise<Outcome<InboxItem>>
@@ -158,6 +169,12 @@ export function openSession(id: string, scope: SessionScope): SessionHandle | un
         return released
       }),
     ...createBranchIntents(desk, kept),
+    ...createUndoIntents(desk),
+    cancelCall: (callId) => runs.cancelCall(callId),
+    setMode: (mode) =>
+      change(desk, { ...desk.info, mode }, () => {
+        store.sessions.setMode(id, mode)
+      }),
     rename: (title) =>
       change(desk, { ...desk.info, title }, () => {
         store.sessions.rename(id, title)

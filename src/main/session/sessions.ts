@@ -1,4 +1,5 @@
 // All sessions of a data folder: opened when first asked for, each once; made, forked, and deleted for good.
+import type { Mode } from '../../shared/policy'
 import type { Entry, Session } from '../../shared/session'
 import { newId } from '../store/id'
 import { copiesOf } from './branches'
@@ -9,6 +10,8 @@ interface NewSession {
   readonly title: string
   readonly workspace: string
   readonly model: string
+  /** Default: what the policy says for the workspace. */
+  readonly mode?: Mode
 }
 export interface Sessions {
   /** Newest first. */
@@ -33,7 +36,8 @@ export function createSessions(scope: SessionScope): Sessions {
   function insert(from: NewSession & Pick<Session, 'forkedFrom'>): Session {
     const at = scope.now()
     const modes = { steerMode: 'one-at-a-time', followUpMode: 'one-at-a-time' } as const
-    const session: Session = { id: newId(), ...from, archived: false, ...modes, createdAt: at, updatedAt: at, state: 'ready' }
+    const mode = from.mode ?? scope.policy.modeFor(from.workspace)
+    const session: Session = { id: newId(), ...from, mode, archived: false, ...modes, createdAt: at, updatedAt: at, state: 'ready' }
     store.sessions.insert(session)
     store.events.append(session.id, 1, at, { type: 'session', session })
     return session
@@ -50,9 +54,9 @@ export function createSessions(scope: SessionScope): Sessions {
       if (wanted.has(entry.id)) entries.push(entry)
     }
     const labels = store.sessions.labels(id)
-    const { title, workspace, model } = source
+    const { title, workspace, model, mode } = source
     const session = store.write(() => {
-      const made = insert({ title, workspace, model, forkedFrom: { sessionId: id, entryId } })
+      const made = insert({ title, workspace, model, mode, forkedFrom: { sessionId: id, entryId } })
       const copies = copiesOf(entries, made.id, null, 0)
       for (const [i, copy] of copies.entries()) {
         store.entries.add(copy)

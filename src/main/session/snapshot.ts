@@ -27,6 +27,7 @@ export function snapshotOf(desk: Desk): Snapshot {
     notices: latest ? store.events.notices(id, firstSeq) : [],
     labels: store.sessions.labels(id),
     sides: store.sides.open(id),
+    kept: desk.scope.undo.list(id),
     live: active ? presentTurn(desk, firstSeq) : []
   }
 }

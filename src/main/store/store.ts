@@ -6,6 +6,7 @@ import { copyDatabase, hasDatabase, isReadOnly } from './open/read-only'
 import { entryTable, type EntryTable } from './tables/entries'
 import { eventTable, type EventTable } from './tables/events'
 import { createFlush } from './open/flush'
+import { grantTable, type GrantTable } from './tables/grants'
 import { importedLineTable, type ImportedLineTable } from './tables/imported-lines'
 import { inboxTable, type InboxTable } from './tables/inbox'
 import { lockFolder, type OwnerCard } from './open/lock'
@@ -19,6 +20,7 @@ export interface Store {
   readonly events: EventTable
   readonly runs: RunTable
   readonly inbox: InboxTable
+  readonly grants: GrantTable
   readonly sides: SideTable
   readonly imported: ImportedLineTable
   /** `read-only`: every write throws, with the code SQLITE_READONLY. */
@@ -118,12 +120,13 @@ const ofTheCopy = (notice: StoreNotice, folder: string): StoreNotice =>
       }
     : notice
 
-const tables = (db: Connection): Pick<Store, 'sessions' | 'entries' | 'events' | 'runs' | 'inbox' | 'sides' | 'imported'> => ({
+const tables = (db: Connection): Pick<Store, 'sessions' | 'entries' | 'events' | 'runs' | 'inbox' | 'grants' | 'sides' | 'imported'> => ({
   sessions: sessionTable(db),
   entries: entryTable(db),
   events: eventTable(db),
   runs: runTable(db),
   inbox: inboxTable(db),
+  grants: grantTable(db),
   sides: sideTable(db),
   imported: importedLineTable(db)
 })

@@ -71,7 +71,13 @@ function toolMessage(message: Message): ChatBody['messages'][number] {
       return userMessage(message)
     case 'tool':
       // both names: older templates read tool_name, newer ones the id
-      return { role: 'tool', content: message.text, tool_name: message.name, tool_call_id: message.callId }
+      return {
+        role: 'tool',
+        content: message.text,
+        tool_name: message.name,
+        tool_call_id: message.callId,
+        ...(message.images && { images: message.images.map((i) => i.data) })
+      }
     case 'assistant': {
       const thinking = message.parts.map((p) => (p.type === 'thinking' ? p.text : '')).join('')
       const calls = callsOf(message).map(toWireCall)

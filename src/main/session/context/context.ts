@@ -9,7 +9,7 @@ import type { LoopContext } from '../../loop/loop'
 import type { ToolSpec } from '../../models/model'
 import { estimateMessage, estimateTokens, MESSAGE_TOKENS } from './estimate'
 import { shorten } from './shorten'
-import { addResult, answerUnit, joinUser, messagesOf, type Unit, userUnit } from './units'
+import { addResult, answerUnit, isForeign, joinUser, messagesOf, type Unit, userUnit } from './units'
 
 export interface ContextFrame {
   readonly system: string
@@ -54,6 +54,7 @@ export function createContext(frame: ContextFrame): Context {
   let total = 0
   let cut = false
   let pictureLeftOut = false
+  let foreign = false
   /** Messages of the units before the last one: they do not change any more. */
   let flat: Message[] = []
   let rendered = 0
@@ -82,6 +83,7 @@ export function createContext(frame: ContextFrame): Context {
       }
     }
     cut = true
+    foreign = units.some(isForeign)
     flat = []
     rendered = 0
   }
@@ -91,7 +93,10 @@ export function createContext(frame: ContextFrame): Context {
       const last = units.at(-1)
       if (message.role === 'tool') {
         const before = last?.tokens ?? 0
-        if (last && addResult(last, message)) grown(last.tokens - before)
+        if (last && addResult(last, message, frame.vision)) {
+          if (message.foreign) foreign = true
+          grown(last.tokens - before)
+        }
         return
       }
       if (message.role === 'user' && !frame.vision && message.parts.some((p) => p.type === 'image')) pictureLeftOut = true
@@ -107,6 +112,9 @@ export function createContext(frame: ContextFrame): Context {
       grown(unit.tokens)
     },
     hasCall: (id) => callIds.has(id),
+    get foreign() {
+      return foreign
+    },
     request() {
       for (; rendered < units.length - 1; rendered++) flat.push(...messagesOf(units[rendered] as Unit))
       const last = units.at(-1)

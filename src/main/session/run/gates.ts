@@ -70,6 +70,21 @@ const advice = (name: string, times: number): string =>
       'Do something else, or answer with what you know.]'
     : `[Tau: none of your last calls could be read. Look at the tool's description and send its name and arguments exactly, or answer without tools.]`
 
+/** Keeps secrets out of what a model reads and of what is stored, unless the person allowed this very call because it reads them. */
+export function secretGates(mask: (text: string) => string): AnyHook[] {
+  return [
+    {
+      point: 'tool.end',
+      name: 'secrets',
+      kind: 'gate',
+      run: ({ result }): ToolMessage | undefined => {
+        const text = mask(result.text)
+        return text === result.text ? undefined : { ...result, text }
+      }
+    }
+  ]
+}
+
 /** One record a key point, for the log: names, codes and numbers, nothing that was said. */
 export type AuditRecord = Readonly<Record<string, string | number | undefined>> & { readonly event: string }
 

@@ -130,6 +130,11 @@ export function createRecorder(scope: RecorderScope): (event: LoopEvent) => void
         })
         return
       }
+      case 'tool_wait': {
+        const behind = event.behind.map(({ sessionId: of, callId, tool }) => ({ sessionId: of, callId, tool }))
+        soon({ type: 'tool_wait', runId, turn, callId: event.callId, behind })
+        return
+      }
       case 'tool_dispatch':
         return dispatch(event.callId)
       case 'tool_update': {

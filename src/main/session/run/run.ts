@@ -9,7 +9,8 @@ import type { Budget } from '../../policy/budget'
 import { type Context, contextAt, type ContextFrame } from '../context/context'
 import { systemPrompt } from '../context/system-prompt'
 import { type ActiveRun, added, type Desk, setRunState } from '../desk'
-import { auditHooks, budgetGates, repetitionGates } from './gates'
+import { auditHooks, budgetGates, repetitionGates, secretGates } from './gates'
+import { keeperOf } from './keeper'
 import { createRecorder } from './recorder'
 
 export interface RunScope {
@@ -72,6 +73,7 @@ export async function performRun(from: RunScope): Promise<StopCause> {
     log.defer({ draft: { type: 'budget', runId: run.id, budget, limit } })
   }
   const cause = await runLoop({
+    sessionId: run.sessionId,
     runId: run.id,
     model: run.model,
     stream: model.toolNames ? withProviderNames(model.stream, model.toolNames) : model.stream,
@@ -80,15 +82,29 @@ export async function performRun(from: RunScope): Promise<StopCause> {
     workspace,
     registry,
     hooks: createHooks(
-      [...budgetGates(from.budget, reached), from.approval, ...auditHooks(run.sessionId, run.model, scope.audit), ...repetitionGates()],
+      [
+        ...budgetGates(from.budget, reached),
+        from.approval,
+        ...secretGates(scope.policy.mask),
+        ...auditHooks(run.sessionId, run.model, scope.audit),
+        ...repetitionGates()
+      ],
       scope.report
     ),
     queue: scope.queue,
+    outputs: scope.outputs,
+    keeper: keeperOf(desk),
+    cancelled: (callId) => {
+      const stop = new AbortController()
+      active.calls.set(callId, stop)
+      return stop.signal
+    },
     ...(pending && { pending }),
     firstTurn: Math.max(1, run.turn),
     inbox: { take: from.takeWords },
     signal: stop.signal,
     beginTurn: () => {
+      active.calls.clear()
       active.turnStop = new AbortController()
       if (active.interrupted || stop.signal.aborted) active.turnStop.abort()
       active.interrupted = false

@@ -8,7 +8,7 @@ import { type Budget, budgetWith } from '../../policy/budget'
 import { newId } from '../../store/id'
 import type { StoredRun } from '../../store/tables/runs'
 import { type ActiveRun, type Add, added, type Desk } from '../desk'
-import { conflict, done, type Outcome } from '../scope'
+import { conflict, done, type Outcome, unusable } from '../scope'
 import type { Approvals } from './approvals'
 import { endInterrupted, holdQueue, isParked, lastSeen, unfinishedAt } from './recovery'
 import { performRun } from './run'
@@ -25,6 +25,8 @@ export interface Runs {
   retry(more: Allowance | undefined): Promise<Outcome<{ seq: number }>>
   /** False when nothing was running. */
   stop(): boolean
+  /** Stops one call of the run, which goes on. False when no such call waits or runs. */
+  cancelCall(callId: string): boolean
   /** Ends the present turn of the run; what the person said comes next. */
   interrupt(): void
   answer(approvalId: string, answer: Answer): Promise<Outcome<{ seq: number }>>
@@ -100,6 +102,7 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
       tip,
       stop: new AbortController(),
       turnStop: new AbortController(),
+      calls: new Map(),
       interrupted: false,
       asked: false,
       parked: false,
@@ -199,6 +202,7 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
       tip: lastSeen(store, stored).tip,
       stop: new AbortController(),
       turnStop: new AbortController(),
+      calls: new Map(),
       interrupted: false,
       asked: true,
       parked: true,
@@ -258,6 +262,12 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
       active.turnStop.abort()
       return true
     },
+    cancelCall(callId) {
+      const call = desk.active?.calls.get(callId)
+      if (!call || call.signal.aborted) return false
+      call.abort()
+      return true
+    },
     interrupt() {
       const { active } = desk
       if (!active) return
@@ -267,8 +277,9 @@ export function createRuns(desk: Desk, hooks: RunHooks): Runs {
     },
     async answer(approvalId, answer) {
       const given = hooks.approvals.answer(approvalId, answer)
-      if (given === false) return conflict('This question is not open any more: it was answered, or its run has ended.')
-      if (given === 'nobody' && desk.active?.parked) unpark(desk.active)
+      if (given.kind === 'unusable') return unusable(given.reason)
+      if (given.kind === 'closed') return conflict('This question is not open any more: it was answered, or its run has ended.')
+      if (given.kind === 'nobody' && desk.active?.parked) unpark(desk.active)
       await store.flush()
       return done({ seq: log.lastSeq })
     },

@@ -186,5 +186,25 @@ export const migrations: readonly string[] = [
     primary key (session_id, n)
   ) strict, without rowid;
   create unique index imported_entry on imported_line (entry_id) where entry_id is not null;
+  `,
+  // 3: what a session may do without asking, and the rules that were granted (they take the place of tools that were allowed by name)
+  `
+  alter table session add column mode text not null default 'ask' check (mode in ('read-only', 'ask', 'workspace', 'trusted'));
+
+  create table granted (
+    id text primary key,
+    workspace text not null,
+    -- null: for every session of the workspace
+    session_id text references session (id),
+    rule text not null,
+    at integer not null,
+    revoked_at integer
+  ) strict;
+  create index granted_holding on granted (workspace) where revoked_at is null;
+  insert into granted (id, workspace, session_id, rule, at)
+    select permission.session_id || ':' || permission.tool, session.workspace, session.id,
+      json_object('verdict', 'allow', 'tool', permission.tool), permission.at
+    from permission join session on session.id = permission.session_id;
+  drop table permission;
   `
 ]

@@ -20,6 +20,7 @@ export interface StoredRun {
 }
 /** An answered approval, as the call that waits for it needs it after a restart. */
 interface GivenAnswer {
+  readonly approval: Approval
   readonly answer: Answer
   /** What the tool's preview saw as `basis`. */
   readonly basis: string
@@ -45,6 +46,8 @@ export interface RunTable {
   /** Calls of one turn in the order the model wrote them. */
   calls(runId: string, turn: number): JournalCall[]
   allCalls(runId: string): JournalCall[]
+  /** The entry that holds the result of a call; undefined while it has none. */
+  entryOf(runId: string, callId: string): string | undefined
   ask(approval: Approval, sessionId: string, basis: string): void
   /** What the preview of an approval saw as `basis`. */
   basis(approvalId: string): string
@@ -95,9 +98,10 @@ export function runTable(db: Connection): RunTable {
     from call left join entry on entry.id = call.entry_id where call.run_id = ?`
   const calls = db.prepare<[string, number], CallRow>(`${CALLS} and call.turn = ? order by call.position`)
   const allCalls = db.prepare<[string], CallRow>(`${CALLS} order by call.turn, call.position`)
+  const entryOf = db.prepare<[string, string], { entry_id: string | null }>('select entry_id from call where run_id = ? and call_id = ?')
   const ask = db.prepare('insert into approval (id, session_id, run_id, request, basis, asked_at) values (?, ?, ?, ?, ?, ?)')
-  const given = db.prepare<[string, string], { answer: string | null; basis: string | null }>(
-    `select answer, basis from approval where run_id = ? and json_extract(request, '$.callId') = ? and closed_at is not null
+  const given = db.prepare<[string, string], { request: string; answer: string | null; basis: string | null }>(
+    `select request, answer, basis from approval where run_id = ? and json_extract(request, '$.callId') = ? and closed_at is not null
      order by asked_at desc limit 1`
   )
   const answer = db.prepare('update approval set answer = ?, closed_at = ? where id = ? and closed_at is null')
@@ -126,11 +130,13 @@ export function runTable(db: Connection): RunTable {
       void finishCall.run(entryId === undefined ? JSON.stringify(result) : null, entryId ?? null, runId, callId),
     calls: (runId, turn) => calls.all(runId, turn).map(toCall),
     allCalls: (runId) => allCalls.all(runId).map(toCall),
+    entryOf: (runId, callId) => entryOf.get(runId, callId)?.entry_id ?? undefined,
     ask: (a, sessionId, basis) => void ask.run(a.id, sessionId, a.runId, JSON.stringify(a), basis, a.askedAt),
     basis: (id) => basis.get(id)?.basis ?? '',
     given: (runId, callId) => {
       const row = given.get(runId, callId)
-      return row?.answer == null ? undefined : { answer: JSON.parse(row.answer) as Answer, basis: row.basis ?? '' }
+      if (row?.answer == null) return undefined
+      return { approval: JSON.parse(row.request) as Approval, answer: JSON.parse(row.answer) as Answer, basis: row.basis ?? '' }
     },
     answer: (id, value, at) => answer.run(value ? JSON.stringify(value) : null, at, id).changes === 1,
     openApprovals: (sessionId) => openApprovals.all(sessionId).map((r) => JSON.parse(r.request) as Approval)

@@ -1,4 +1,5 @@
-// Sessions: their heads, modes, names on nodes, permissions, and the bin.
+// Sessions: their heads, modes, names on nodes, and the bin.
+import type { Mode } from '../../../shared/policy'
 import type { QueueMode, RunState, Session } from '../../../shared/session'
 import type { Connection } from '../open/connection'
 
@@ -18,6 +19,7 @@ export interface SessionTable {
   /** Deletes a session of the bin and all it holds. Throws when it is not in the bin. */
   purge(id: string): void
   setModel(id: string, model: string): void
+  setMode(id: string, mode: Mode): void
   setState(id: string, state: RunState): void
   setHead(id: string, head: string | null): void
   /** Sets the time of the newest change. */
@@ -26,9 +28,6 @@ export interface SessionTable {
   /** Names on nodes, by entry id. */
   labels(id: string): Record<string, string>
   setLabel(id: string, entryId: string, label: string | null, at: number): void
-  /** Tools that need no further answer in this session. */
-  permissions(sessionId: string): string[]
-  permit(sessionId: string, tool: string, at: number): void
 }
 
 interface SessionRow {
@@ -46,15 +45,16 @@ interface SessionRow {
   forked_entry: string | null
   steer_mode: string
   follow_up_mode: string
+  mode: string
 }
 
 /** Tables that belong to a session, children before parents. */
-const OWNED = ['imported_line', 'side', 'label', 'permission', 'inbox', 'approval', 'call', 'run', 'event', 'entry']
+const OWNED = ['imported_line', 'side', 'label', 'granted', 'inbox', 'approval', 'call', 'run', 'event', 'entry']
 
 export function sessionTable(db: Connection): SessionTable {
   const insert = db.prepare(
-    `insert into session (id, title, workspace, model, archived, state, created_at, updated_at, forked_session, forked_entry, steer_mode, follow_up_mode)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    `insert into session (id, title, workspace, model, archived, state, created_at, updated_at, forked_session, forked_entry, steer_mode, follow_up_mode, mode)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
   )
   const find = db.prepare<[string], SessionRow>('select * from session where id = ?')
   const list = db.prepare<[number], SessionRow>(
@@ -65,6 +65,7 @@ export function sessionTable(db: Connection): SessionTable {
   const archive = db.prepare('update session set archived = ? where id = ?')
   const bin = db.prepare('update session set binned_at = ? where id = ?')
   const setModel = db.prepare('update session set model = ? where id = ?')
+  const setMode = db.prepare('update session set mode = ? where id = ?')
   const setState = db.prepare('update session set state = ? where id = ?')
   const setHead = db.prepare('update session set head = ? where id = ?')
   const touch = db.prepare('update session set updated_at = ? where id = ?')
@@ -72,13 +73,11 @@ export function sessionTable(db: Connection): SessionTable {
   const labels = db.prepare<[string], { entry_id: string; label: string }>('select entry_id, label from label where session_id = ?')
   const setLabel = db.prepare('insert or replace into label (session_id, entry_id, label, at) values (?, ?, ?, ?)')
   const dropLabel = db.prepare('delete from label where session_id = ? and entry_id = ?')
-  const permissions = db.prepare<[string], { tool: string }>('select tool from permission where session_id = ? order by tool')
-  const permit = db.prepare('insert or ignore into permission (session_id, tool, at) values (?, ?, ?)')
   return {
     insert: (s) => {
       const { sessionId = null, entryId = null } = s.forkedFrom ?? {}
       const first = [s.id, s.title, s.workspace, s.model, s.archived ? 1 : 0, s.state, s.createdAt, s.updatedAt]
-      insert.run(...first, sessionId, entryId, s.steerMode, s.followUpMode)
+      insert.run(...first, sessionId, entryId, s.steerMode, s.followUpMode, s.mode)
     },
     find: (id) => {
       const row = find.get(id)
@@ -98,6 +97,7 @@ export function sessionTable(db: Connection): SessionTable {
       db.prepare('delete from session where id = ?').run(id)
     },
     setModel: (id, model) => void setModel.run(model, id),
+    setMode: (id, mode) => void setMode.run(mode, id),
     setState: (id, state) => void setState.run(state, id),
     setHead: (id, head) => void setHead.run(head, id),
     touch: (id, at) => void touch.run(at, id),
@@ -106,9 +106,7 @@ export function sessionTable(db: Connection): SessionTable {
     setLabel: (id, entryId, label, at) => {
       if (label === null) dropLabel.run(id, entryId)
       else setLabel.run(id, entryId, label, at)
-    },
-    permissions: (sessionId) => permissions.all(sessionId).map((r) => r.tool),
-    permit: (sessionId, tool, at) => void permit.run(sessionId, tool, at)
+    }
   }
 }
 
@@ -118,6 +116,7 @@ const toSession = (row: SessionRow): Session => ({
   workspace: row.workspace,
   model: row.model,
   archived: row.archived === 1,
+  mode: row.mode as Mode,
   ...(row.binned_at !== null && { binnedAt: row.binned_at }),
   ...(row.forked_session !== null &&
     row.forked_entry !== null && { forkedFrom: { sessionId: row.forked_session, entryId: row.forked_entry } }),
