@@ -109,7 +109,7 @@ export function storeSession(count: number): StoredSession {
   const id = newId()
   store.write(() => {
     const modes = { steerMode: 'one-at-a-time', followUpMode: 'one-at-a-time' } as const
-    const about = { title: 'long', workspace: home, model: MODEL, archived: false, ...modes, state: 'ready' } as const
+    const about = { title: 'long', workspace: home, model: MODEL, archived: false, mode: 'ask', ...modes, state: 'ready' } as const
     const session = { id, ...about, createdAt: 0, updatedAt: 0 }
     store.sessions.insert(session)
     store.events.append(id, 1, 0, { type: 'session', session })

@@ -1,6 +1,5 @@
 // A real session on a real database in a temporary folder, with a scripted model: what most tests of the core stand on.
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EventOf, EventType, SessionEvent } from '../../src/shared/event'
 import type { Session } from '../../src/shared/session'
@@ -17,9 +16,9 @@ import type { SessionHandle } from '../../src/main/session/session'
 import { createSessions, type Sessions } from '../../src/main/session/sessions'
 import { openStore, type Store } from '../../src/main/store/store'
 import { builtInTools } from '../../src/main/tools'
+import { freshFolder } from './folders'
 
-/** A fresh folder; its real path, as the system's temporary folder may be a link. */
-export const freshFolder = (name = 'test'): string => realpathSync(mkdtempSync(join(tmpdir(), `tau-${name}-`)))
+export { freshFolder } from './folders'
 
 /** The stream of a script; throws on a fault in it. */
 export function scripted(text: string): StreamFn {

@@ -7,6 +7,7 @@ export const sessionRow = (id: string, more: Partial<Session> = {}): Session => 
   workspace: '/w',
   model: 'm',
   archived: false,
+  mode: 'ask',
   steerMode: 'one-at-a-time',
   followUpMode: 'one-at-a-time',
   createdAt: 1,

@@ -150,7 +150,8 @@ async function execute(call: ReadyCall, grant: Granted, scope: PipelineScope, ca
     }
     const handler = Promise.resolve()
       .then(() => {
-        if (scope.signal.aborted) onAbort() // while its dispatch was stored
+        if (scope.signal.aborted)
+          onAbort() // while its dispatch was stored
         else if (cancelled.aborted) onCancel()
         return tool.execute(call.arguments, {
           sessionId: scope.sessionId,

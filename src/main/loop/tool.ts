@@ -26,8 +26,8 @@ export interface ToolRun extends ToolScope {
 
 /** Keeps the whole of an output of which the model gets a part (spec T7, C6). */
 export interface OutputKeeper {
-  /** A new place; nothing is kept until the first write. */
-  open(): OutputSink
+  /** A new place; nothing is kept until the first write. `foreign`: it comes from beyond the workspace. */
+  open(foreign?: boolean): OutputSink
 }
 export interface OutputSink {
   /** What `lookup_reference` takes. */

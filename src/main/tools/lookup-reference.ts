@@ -7,7 +7,7 @@ export interface Outputs {
   read(
     ref: string,
     part: { readonly from: number; readonly lines: number; readonly bytes: number; readonly contains?: string | undefined }
-  ): Promise<{ readonly text: string; readonly next?: number; readonly total: number } | undefined>
+  ): Promise<{ readonly text: string; readonly next?: number; readonly total: number; readonly foreign: boolean } | undefined>
 }
 
 const MAX_LINES = 1_000
@@ -31,11 +31,12 @@ export function lookupReferenceTool(outputs: Outputs): Tool<z.infer<typeof Argum
     timeLimitMs: 30_000,
     async execute({ ref, offset = 1, limit = MAX_LINES, contains }) {
       const part = await outputs.read(ref, { from: offset, lines: limit, bytes: MAX_BYTES, contains })
-      if (!part) return { code: 'not_found', text: `There is no output ${ref}. The reference stands at the cut of the result it belongs to.` }
-      if (part.text === '') return { code: 'ok', text: contains === undefined ? `There is no line ${String(offset)}.` : 'No line contains that.' }
+      if (!part)
+        return { code: 'not_found', text: `There is no output ${ref}. The reference stands at the cut of the result it belongs to.` }
+      if (part.text === '')
+        return { code: 'ok', text: contains === undefined ? `There is no line ${String(offset)}.` : 'No line contains that.' }
       const more = part.next === undefined ? '' : `\n[there is more: read on with offset ${String(part.next)}]`
-      // what a command printed may come from anywhere
-      return { code: 'ok', text: part.text + more, foreign: true }
+      return { code: 'ok', text: part.text + more, foreign: part.foreign }
     }
   }
 }

@@ -2,28 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readArguments } from '../../../src/main/loop/arguments'
-import type { ToolOutput } from '../../../src/main/loop/tool'
-import { builtInTools } from '../../../src/main/tools'
-import { freshFolder } from '../../support/harness'
+import type { PreviewResult } from '../../../src/main/loop/tool'
+import { freshFolder } from '../../support/folders'
+import { toolBox } from '../../support/tools'
 
-const toolCalled = (name: string): (typeof builtInTools)[number] => {
-  const tool = builtInTools.find((t) => t.name === name)
-  if (!tool) throw new Error(name)
-  return tool
-}
-/** As the pipeline does it: arguments through the schema first. */
-async function use(name: string, args: object, workspace: string, basis?: string): Promise<ToolOutput> {
-  const read = readArguments(toolCalled(name), JSON.stringify(args))
-  if (!read.ok) return { code: read.code, text: read.reason }
-  const signal = new AbortController().signal
-  return toolCalled(name).execute(read.value, { workspace, signal, basis, progress: () => undefined })
-}
-async function preview(args: object, workspace: string): ReturnType<NonNullable<(typeof builtInTools)[number]['preview']>> {
-  const made = await toolCalled('write_file').preview?.(args, { workspace, signal: new AbortController().signal })
-  if (!made) throw new Error('no preview')
-  return made
-}
+const box = toolBox()
+const { use } = box
+const preview = (args: object, workspace: string): Promise<PreviewResult> => box.preview('write_file', args, workspace)
 
 describe('read_file', () => {
   it('reads a file, from a line on, and says how to get the rest', async () => {
@@ -31,10 +16,10 @@ describe('read_file', () => {
     writeFileSync(join(ws, 'a.txt'), Array.from({ length: 3_000 }, (_, i) => `line ${String(i + 1)}`).join('\n'))
     const head = await use('read_file', { path: 'a.txt' }, ws)
     expect(head.text.split('\n')).toHaveLength(2_001)
-    expect(head.text).toMatch(/\nline 2000\n\[there is more: read on with offset 2001\]$/)
+    expect(head.text).toMatch(/\nline 2000\n\[there is more: 3000 lines in all; read on with offset 2001\]$/)
     expect((await use('read_file', { path: 'a.txt', offset: 2_999 }, ws)).text).toBe('line 2999\nline 3000')
     expect((await use('read_file', { path: 'a.txt', offset: 2, limit: 2 }, ws)).text).toBe(
-      'line 2\nline 3\n[there is more: read on with offset 4]'
+      'line 2\nline 3\n[there is more: 3000 lines in all; read on with offset 4]'
     )
     expect((await use('read_file', { path: 'a.txt', offset: 3_001 }, ws)).code).toBe('out_of_range')
   })
@@ -116,7 +101,7 @@ describe('list_dir', () => {
   it('shows at most 500 entries and counts the rest', async () => {
     const ws = freshFolder()
     for (let i = 0; i < 510; i++) writeFileSync(join(ws, `f${String(i)}`), '')
-    expect((await use('list_dir', {}, ws)).text).toMatch(/\[10 more entries are not shown\]$/)
+    expect((await use('list_dir', {}, ws)).text).toMatch(/\[10 more are not shown/)
   })
 })
 
@@ -155,8 +140,4 @@ describe('write_file', () => {
   it('is not even asked about when it leads outside', async () => {
     expect(await preview({ path: '../x', content: '' }, freshFolder())).toMatchObject({ refuse: { code: 'outside_workspace' } })
   })
-})
-
-it('costs few tokens when idle', () => {
-  expect(JSON.stringify(builtInTools.map((t) => t.description)).length).toBeLessThan(600)
 })

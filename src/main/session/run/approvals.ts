@@ -37,10 +37,15 @@ export function createApprovals(desk: Desk): Approvals {
     workspace,
     foreign
   })
-  const decide = (facts: CallFacts): Decision =>
-    policy.decide(facts, desk.info.mode, store.grants.holding(sessionId, desk.info.workspace))
+  const decide = (facts: CallFacts): Decision => policy.decide(facts, desk.info.mode, store.grants.holding(sessionId, desk.info.workspace))
 
-  async function ask(call: ReadyCall, facts: CallFacts, decision: Decision, again: boolean, signal: AbortSignal): Promise<Verdict | undefined> {
+  async function ask(
+    call: ReadyCall,
+    facts: CallFacts,
+    decision: Decision,
+    again: boolean,
+    signal: AbortSignal
+  ): Promise<Verdict | undefined> {
     const isThis = (a: Approval): boolean => a.runId === call.runId && a.callId === call.callId && (a.again ?? false) === again
     const asked = store.runs.openApprovals(sessionId).find(isThis)
     // an answer of before was used up by the call that may have had its effect: it does not allow a second one
@@ -111,7 +116,8 @@ export function createApprovals(desk: Desk): Approvals {
 
   /** The rule that an answer would store, or why it cannot be. */
   function grantOf(approval: Approval, answer: Answer): { rule?: Rule } | { reason: string } {
-    if (answer.kind === 'reply') return approval.preview.kind === 'question' ? {} : { reason: 'This is not a question that words can answer.' }
+    if (answer.kind === 'reply')
+      return approval.preview.kind === 'question' ? {} : { reason: 'This is not a question that words can answer.' }
     if (answer.kind === 'deny' || answer.scope === 'once') return {}
     if (approval.preview.kind === 'question') return { reason: 'A question is answered with words.' }
     const rule = answer.rule ?? approval.grant

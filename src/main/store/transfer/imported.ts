@@ -35,6 +35,7 @@ export const newSession = ({ workspace, fallbackWorkspace, model, at }: ImportOp
   workspace: workspace ?? fallbackWorkspace,
   model,
   archived: false,
+  mode: 'ask',
   steerMode: 'one-at-a-time',
   followUpMode: 'one-at-a-time',
   createdAt: at,

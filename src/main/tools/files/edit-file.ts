@@ -51,7 +51,10 @@ export function editFileTool(memory: FileMemory): Tool<Arguments> {
     if (edits.some((e) => holdsMask(e.new, text.text))) return { ok: false, refusal: MASKED }
     const bytes = encode(edited.text, text)
     if (!bytes)
-      return refuse('encoding', `${place.name} is ${text.encoding}, which Tau cannot write with this text. Convert the file to UTF-8 first.`)
+      return refuse(
+        'encoding',
+        `${place.name} is ${text.encoding}, which Tau cannot write with this text. Convert the file to UTF-8 first.`
+      )
     const { replaced, lines, tolerant } = edited
     const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 20).join(', ')}${lines.length > 20 ? ', …' : ''}`
     const how = tolerant ? ' ("old" matched but for blanks or quotes)' : ''

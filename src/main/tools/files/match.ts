@@ -25,7 +25,8 @@ export function applyEdits(text: string, edits: readonly Edit[], exactly: boolea
   let tolerant = false
   for (const [i, edit] of edits.entries()) {
     const which = edits.length === 1 ? '' : `edits[${String(i)}]: `
-    if (edit.old === '') return { ok: false, code: 'empty_search', reason: `${which}"old" is empty. Name the text to replace; for a new file use write_file.` }
+    if (edit.old === '')
+      return { ok: false, code: 'empty_search', reason: `${which}"old" is empty. Name the text to replace; for a new file use write_file.` }
     if (edit.old === edit.new) return { ok: false, code: 'no_change', reason: `${which}"old" and "new" are the same.` }
     const found = find(text, edit, exactly)
     if (found.places.length === 0) return { ok: false, code: 'not_found', reason: `${which}${notFound(text, edit.old)}` }
@@ -51,7 +52,11 @@ export function applyEdits(text: string, edits: readonly Edit[], exactly: boolea
   for (const [i, change] of changes.entries()) {
     const next = changes[i + 1]
     if (next && next.start < change.end)
-      return { ok: false, code: 'overlap', reason: `Two edits change the same place near line ${String(lineOf(text, next.start))}. Make them one.` }
+      return {
+        ok: false,
+        code: 'overlap',
+        reason: `Two edits change the same place near line ${String(lineOf(text, next.start))}. Make them one.`
+      }
   }
   const pieces: string[] = []
   let at = 0
@@ -124,7 +129,10 @@ function sameLines(text: string, old: string, fresh: string): Change[] {
   for (let i = 0; i + wanted.length <= lines.length; i++) {
     if (!keys.every((k, n) => key(lines[i + n]?.text ?? '') === k)) continue
     const block = lines.slice(i, i + wanted.length)
-    const shift = shiftOf(wanted, block.map((l) => l.text))
+    const shift = shiftOf(
+      wanted,
+      block.map((l) => l.text)
+    )
     const [first, last] = [block[0], block.at(-1)]
     if (shift === undefined || !first || !last) continue
     const text = trimBreaks(fresh)

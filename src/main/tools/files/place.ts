@@ -90,7 +90,8 @@ export interface HeldFolder {
 export async function inFolderOf<T>(place: Place, work: (folder: HeldFolder, name: string) => Promise<T>): Promise<T> {
   const folder = dirname(place.path)
   await mkdir(folder, { recursive: true })
-  const handle = process.platform === 'win32' ? undefined : await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  const handle =
+    process.platform === 'win32' ? undefined : await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
   try {
     const real = await pathOf(handle, folder)
     if (real !== folder) throw swapped(place.name)

@@ -65,18 +65,32 @@ async function readWhole(file: FileHandle, place: Place, args: Arguments): Promi
   if (picture) return readPicture(place, bytes, picture)
   if (bytes.subarray(0, 5).toString('latin1') === '%PDF-') {
     const pdf = await pdfText(bytes)
-    return pdf.ok ? part(place, pdf.text.split('\n'), args, `PDF of ${String(pdf.pages)} pages`) : { code: pdf.code, text: `${place.name}: ${pdf.reason}` }
+    return pdf.ok
+      ? part(place, pdf.text.split('\n'), args, `PDF of ${String(pdf.pages)} pages`)
+      : { code: pdf.code, text: `${place.name}: ${pdf.reason}` }
   }
   const text = decode(bytes)
   if (!text) return binary(place, bytes.length)
   if (bytes.length === 0) return { code: 'ok', text: '(empty file)', bytes }
   const lines = text.text.split('\n')
   if (lines.at(-1) === '') lines.pop() // what follows the last line break is no line
-  return { ...part(place, lines.map((l) => (l.endsWith('\r') ? l.slice(0, -1) : l)), args, noteOf(text)), bytes }
+  return {
+    ...part(
+      place,
+      lines.map((l) => (l.endsWith('\r') ? l.slice(0, -1) : l)),
+      args,
+      noteOf(text)
+    ),
+    bytes
+  }
 }
 
 const noteOf = ({ encoding, bom, text }: Text): string =>
-  [encoding === 'utf-8' ? '' : encoding, bom && encoding === 'utf-8' ? 'with a byte order mark' : '', text.includes('\r\n') ? 'CRLF line ends' : '']
+  [
+    encoding === 'utf-8' ? '' : encoding,
+    bom && encoding === 'utf-8' ? 'with a byte order mark' : '',
+    text.includes('\r\n') ? 'CRLF line ends' : ''
+  ]
     .filter((n) => n !== '')
     .join(', ')
 
@@ -93,7 +107,9 @@ function part(place: Place, lines: readonly string[], { offset = 1, limit = MAX_
   let bytes = 0
   for (const line of lines.slice(offset - 1, offset - 1 + limit)) {
     const short =
-      line.length > MAX_BYTES ? `${line.slice(0, MAX_BYTES).toWellFormed()} [line cut: ${String(line.length - MAX_BYTES)} more characters]` : line
+      line.length > MAX_BYTES
+        ? `${line.slice(0, MAX_BYTES).toWellFormed()} [line cut: ${String(line.length - MAX_BYTES)} more characters]`
+        : line
     bytes += Buffer.byteLength(short) + 1
     if (bytes > MAX_BYTES && shown.length > 0) break
     shown.push(short)
@@ -104,7 +120,12 @@ function part(place: Place, lines: readonly string[], { offset = 1, limit = MAX_
 }
 
 /** A file that is too large to hold: line by line, up to the part that was asked for. */
-async function readHuge(file: FileHandle, place: Place, { offset = 1, limit = MAX_LINES }: Arguments, signal: AbortSignal): Promise<Output> {
+async function readHuge(
+  file: FileHandle,
+  place: Place,
+  { offset = 1, limit = MAX_LINES }: Arguments,
+  signal: AbortSignal
+): Promise<Output> {
   const lines: string[] = []
   let number = 0
   let bytes = 0
@@ -116,13 +137,17 @@ async function readHuge(file: FileHandle, place: Place, { offset = 1, limit = MA
     if (lines.length > 0 && (lines.length >= limit || bytes > MAX_BYTES)) break
     lines.push(line.length > MAX_BYTES ? `${line.slice(0, MAX_BYTES).toWellFormed()} [line cut]` : line)
   }
-  if (lines.length === 0) return { code: 'out_of_range', text: `${place.name} has ${String(number)} lines; line ${String(offset)} does not exist.` }
+  if (lines.length === 0)
+    return { code: 'out_of_range', text: `${place.name} has ${String(number)} lines; line ${String(offset)} does not exist.` }
   return { code: 'ok', text: `${lines.join('\n')}\n[there may be more: read on with offset ${String(offset + lines.length)}]` }
 }
 
 function readPicture(place: Place, bytes: Buffer, mime: string): ToolOutput {
   if (bytes.length > MAX_IMAGE_BYTES)
-    return { code: 'too_large', text: `${place.name} is a picture of ${String(bytes.length)} bytes; up to ${String(MAX_IMAGE_BYTES)} can be looked at.` }
+    return {
+      code: 'too_large',
+      text: `${place.name} is a picture of ${String(bytes.length)} bytes; up to ${String(MAX_IMAGE_BYTES)} can be looked at.`
+    }
   const images = [{ type: 'image' as const, mime, data: bytes.toString('base64') }]
   return { code: 'ok', text: `${place.name}: ${mime}, ${String(bytes.length)} bytes.`, images }
 }

@@ -23,7 +23,8 @@ export async function whatIsThere(place: Place): Promise<There> {
   const info = await lstat(place.path).catch(() => undefined)
   if (!info) return { kind: 'absent' }
   if (info.isDirectory()) return refused('is_directory', `${place.name} is a folder.`)
-  if (!info.isFile()) return refused('not_a_file', `${place.name} is neither a file nor a folder (a device, socket or pipe). It was not opened.`)
+  if (!info.isFile())
+    return refused('not_a_file', `${place.name} is neither a file nor a folder (a device, socket or pipe). It was not opened.`)
   if (info.size > MAX_FILE_BYTES)
     return refused('too_large', `${place.name} has ${String(info.size)} bytes; files of up to ${String(MAX_FILE_BYTES)} can be changed.`)
   try {
@@ -39,7 +40,8 @@ export async function whatIsThere(place: Place): Promise<There> {
 }
 
 /** Names the state that a preview was made from. */
-export const basisOf = (place: Place, there: There): string => `${place.path}\0${there.kind === 'file' ? digestOf(there.bytes) : there.kind}`
+export const basisOf = (place: Place, there: There): string =>
+  `${place.path}\0${there.kind === 'file' ? digestOf(there.bytes) : there.kind}`
 
 export const changedSinceShown = (name: string): ToolOutput => ({
   code: 'changed_since_shown',

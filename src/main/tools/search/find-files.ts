@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { relative, sep } from 'node:path'
+import { sep } from 'node:path'
 import { z } from 'zod'
 import type { Tool } from '../../loop/tool'
 import { locate } from '../files/place'
@@ -32,16 +32,31 @@ export const findFilesTool: Tool<z.infer<typeof Arguments>> = {
     const folder = await stat(place.path).catch(() => undefined)
     if (!folder?.isDirectory()) return { code: 'not_found', text: `${place.name} is not a folder.` }
     const names: string[] = []
-    const flags = ['--files', '--null', '--glob', pattern, '--glob', '!.git/', ...(all ? ['--no-ignore', '--hidden'] : ['--no-require-git'])]
+    const flags = [
+      '--files',
+      '--null',
+      '--glob',
+      pattern,
+      '--glob',
+      '!.git/',
+      ...(all ? ['--no-ignore', '--hidden'] : ['--no-require-git'])
+    ]
     const ended = await runRipgrep([...flags, '--', '.'], { cwd: place.path, separator: '\0', signal: scope.signal }, (piece) => {
       names.push(piece.startsWith(`.${sep}`) ? piece.slice(2) : piece)
       return names.length < MOST_FOUND
     })
     if (scope.signal.aborted) return { code: 'aborted', text: 'The search was stopped.' }
     if (!ended.ok) return { code: 'bad_pattern', text: `The search failed: ${ended.reason}` }
-    if (names.length === 0) return { code: 'ok', text: `No file of ${place.name} matches ${pattern}.${all ? '' : ' Ignored and hidden files were not looked at.'}` }
+    if (names.length === 0)
+      return {
+        code: 'ok',
+        text: `No file of ${place.name} matches ${pattern}.${all ? '' : ' Ignored and hidden files were not looked at.'}`
+      }
     const dated = await Promise.all(
-      names.map(async (name) => ({ name, at: names.length > 2_000 ? 0 : ((await stat(`${place.path}${sep}${name}`).catch(() => undefined))?.mtimeMs ?? 0) }))
+      names.map(async (name) => ({
+        name,
+        at: names.length > 2_000 ? 0 : ((await stat(`${place.path}${sep}${name}`).catch(() => undefined))?.mtimeMs ?? 0)
+      }))
     )
     dated.sort((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1))
     const prefix = place.inside && place.name !== '.' ? `${place.name}/` : place.inside ? '' : `${place.path}/`
@@ -50,10 +65,4 @@ export const findFilesTool: Tool<z.infer<typeof Arguments>> = {
     if (left > 0) lines.push(`[${ended.stopped ? 'at least ' : ''}${String(left)} more are not shown: narrow the pattern or the path]`)
     return { code: 'ok', text: lines.join('\n'), ...(!place.inside && { foreign: true }) }
   }
-}
-
-/** A path that ripgrep printed from `folder`, as the model may use it. */
-export const nameFrom = (root: string, folder: string, printed: string): string => {
-  const way = relative(root, `${folder}${sep}${printed}`).split(sep).join('/')
-  return way.startsWith('..') ? `${folder}/${printed}` : way
 }

@@ -19,7 +19,12 @@ export function runRipgrep(
   return new Promise((resolve) => {
     // no configuration file of the person changes what a search means
     const env = { PATH: process.env['PATH'] ?? '', RIPGREP_CONFIG_PATH: '' }
-    const child = spawn(PROGRAM, ['--no-config', ...args], { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'], signal: options.signal })
+    const child = spawn(PROGRAM, ['--no-config', ...args], {
+      cwd: options.cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      signal: options.signal
+    })
     const decoder = new StringDecoder('utf8')
     let rest = ''
     let said = ''

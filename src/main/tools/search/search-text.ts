@@ -63,7 +63,12 @@ export const searchTextTool: Tool<z.infer<typeof Arguments>> = {
       if (!isObject(said) || !isObject(said['data'])) return true
       const { type, data } = said as { type: string; data: Record<string, unknown> }
       if (type !== 'match' && type !== 'context') return true
-      const name = folder + textOf(data['path']).replace(/^\.[\\/]/, '').split(sep).join('/')
+      const name =
+        folder +
+        textOf(data['path'])
+          .replace(/^\.[\\/]/, '')
+          .split(sep)
+          .join('/')
       if (name !== file) {
         file = name
         files++
@@ -73,12 +78,22 @@ export const searchTextTool: Tool<z.infer<typeof Arguments>> = {
       show(`${String(data['line_number'])}${type === 'match' ? ':' : '-'} ${shortened(textOf(data['lines']))}`)
       return matches < MAX_MATCHES && bytes < MAX_BYTES
     }
-    const ended = await runRipgrep([...flags, '--', isFolder ? '.' : basename(place.path)], { cwd, separator: '\n', signal: scope.signal }, take)
+    const ended = await runRipgrep(
+      [...flags, '--', isFolder ? '.' : basename(place.path)],
+      { cwd, separator: '\n', signal: scope.signal },
+      take
+    )
     if (scope.signal.aborted) return { code: 'aborted', text: 'The search was stopped.' }
     if (!ended.ok && matches === 0)
-      return { code: 'bad_pattern', text: `The search failed: ${ended.reason}${literal ? '' : '\nSet "literal" to search for the text as it is.'}` }
+      return {
+        code: 'bad_pattern',
+        text: `The search failed: ${ended.reason}${literal ? '' : '\nSet "literal" to search for the text as it is.'}`
+      }
     if (matches === 0) return { code: 'ok', text: `Nothing in ${place.name} matches. Ignored and hidden files were not searched.` }
-    const more = ended.ok && ended.stopped ? `\n[${String(matches)} matches in ${String(files)} files so far, and there are more: narrow the pattern, the path or the glob]` : ''
+    const more =
+      ended.ok && ended.stopped
+        ? `\n[${String(matches)} matches in ${String(files)} files so far, and there are more: narrow the pattern, the path or the glob]`
+        : ''
     return { code: 'ok', text: lines.join('\n') + more, ...(!place.inside && { foreign: true }) }
   }
 }

@@ -17,6 +17,7 @@ export const session = (id: string): Session => ({
   workspace: '/w',
   model: 'm',
   archived: false,
+  mode: 'ask',
   steerMode: 'one-at-a-time',
   followUpMode: 'one-at-a-time',
   createdAt: 1,
