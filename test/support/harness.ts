@@ -15,7 +15,10 @@ import { recoverRuns } from '../../src/main/session/run/recovery'
 import type { SessionHandle } from '../../src/main/session/session'
 import { createSessions, type Sessions } from '../../src/main/session/sessions'
 import { openStore, type Store } from '../../src/main/store/store'
+import { outputFiles } from '../../src/main/store/outputs'
 import { builtInTools } from '../../src/main/tools'
+import { noUndo } from '../../src/main/undo/undo'
+import { simplePolicy } from './simple-policy'
 import { freshFolder } from './folders'
 
 export { freshFolder } from './folders'
@@ -62,11 +65,15 @@ export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Har
   const workspace = options.workspace ?? freshFolder('work')
   const store = guarded(openStore(home, 'test'), options.beforeWrite ?? (() => undefined))
   recoverRuns(store, Date.now)
+  const outputs = outputFiles(join(home, 'outputs'), Date.now)
   const make = (): Sessions =>
     createSessions({
       store,
-      registry: createRegistry(options.tools ?? builtInTools),
+      registry: createRegistry(options.tools ?? builtInTools(outputs)),
       queue: createQueue(),
+      outputs,
+      undo: noUndo,
+      policy: simplePolicy,
       budget: options.budget ?? DEFAULT_BUDGET,
       openModel: (id) =>
         Promise.resolve({

@@ -8,6 +8,7 @@ import { createRegistry, type Tool } from '../../../src/main/loop/tool'
 import type { ModelEvent, ModelRequest, StreamFn, ToolSpec } from '../../../src/main/models/model'
 import { callsOf, type Message, textOf, type UserMessage } from '../../../src/shared/message'
 import type { StopCause } from '../../../src/shared/session'
+import { bareHost } from '../../support/loop'
 import { scripted } from '../../support/harness'
 
 const user = (text: string): UserMessage => ({ role: 'user', parts: [{ type: 'text', text }] })
@@ -33,7 +34,8 @@ function plainContext(first: Message, tools: readonly ToolSpec[]): LoopContext {
   return {
     add: (message) => void messages.push(message),
     request: () => ({ system: '', messages, tools, maxOutputTokens: 100 }),
-    hasCall: (id) => messages.some((m) => callsOf(m).some((c) => c.id === id))
+    hasCall: (id) => messages.some((m) => callsOf(m).some((c) => c.id === id)),
+    foreign: false
   }
 }
 
@@ -51,6 +53,7 @@ async function run(
   const requests: ModelRequest[] = []
   const registry = createRegistry(tools)
   const cause = await runLoop({
+    ...bareHost,
     runId: 'r',
     model: 'm',
     stream: (request, signal) => {

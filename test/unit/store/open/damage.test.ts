@@ -122,7 +122,7 @@ describe('a damaged database', () => {
   })
   const whole = filled(150)
 
-  it('keeps every table of what is whole: names, sides, lines, queue, runs, calls, questions, permissions', () => {
+  it('keeps every table of what is whole: names, sides, lines, queue, runs, calls, questions, grants', () => {
     const folder = filled(6)
     breakAnIndex(folder)
     const store = opened(folder)
@@ -137,7 +137,7 @@ describe('a damaged database', () => {
       expect(store.runs.latest(id)).toMatchObject({ base: `${id}-3`, firstSeq: 6 })
       expect(store.runs.allCalls(`run-${id}`)).toMatchObject([{ callId: 'c' }])
       expect(store.runs.openApprovals(id)).toHaveLength(1)
-      expect(store.sessions.permissions(id)).toEqual(['write_file'])
+      expect(store.grants.holding(id, '/w').map((g) => g.rule)).toEqual([{ verdict: 'allow', tool: 'write_file' }])
     }
     expectSound(folder)
   })
@@ -195,7 +195,7 @@ describe('a damaged database', () => {
     expect(store.events.after('s', 0, 9)).toMatchObject([{ type: 'message_end', entry: { id: 'e' } }])
     expect(store.runs.allCalls('r')).toMatchObject([{ result: { text: 't' } }])
     expect(store.inbox.waiting('s')).toMatchObject([{ text: 'left', position: 5 }])
-    expect(store.sessions.permissions('s')).toEqual(['write_file'])
+    expect(store.grants.holding('s', '/w').map((g) => g.rule)).toEqual([{ verdict: 'allow', tool: 'write_file' }])
     expectSound(folder)
   })
 

@@ -21,7 +21,7 @@ describe('the schema', () => {
       expect(store.runs.allCalls('r')).toMatchObject([{ result: { text: 't' } }])
       expect(store.runs.openApprovals('s')).toMatchObject([{ id: 'p' }])
       expect(store.inbox.waiting('s')).toMatchObject([{ id: 'i', kind: 'steer', text: 'left', position: 5, held: false }])
-      expect(store.sessions.permissions('s')).toEqual(['write_file'])
+      expect(store.grants.holding('s', '/w').map((g) => g.rule)).toEqual([{ verdict: 'allow', tool: 'write_file' }])
       expect(store.notices).toEqual([])
       store.close()
       const { 'tau.db': bytes = '' } = bytesOf(folder)

@@ -71,7 +71,7 @@ export function filled(count: number): string {
 function fillBeside(store: Store, id: string, count: number): void {
   const node = `${id}-${String(count >> 1)}`
   store.sessions.setLabel(id, node, 'here', 1)
-  store.sessions.permit(id, 'write_file', 1)
+  store.grants.add({ id: `grant-${id}`, workspace: '/w', sessionId: id, rule: { verdict: 'allow', tool: 'write_file' }, grantedAt: 1 })
   store.sides.begin(id, { id: `side-${id}`, from: node, home: node, name: 'aside', startedAt: 1 })
   store.imported.add(id, { n: 1, line: '{}', entryId: undefined, foreignId: undefined })
   store.imported.add(id, { n: 2, line: '{"x":1}', entryId: node, foreignId: 'f' })
