@@ -89,7 +89,7 @@ export async function runCall(call: CallPart, scope: PipelineScope, cut: boolean
       scope.waits(call.id, behind)
     },
     run: async () => {
-      const kept = await scope.keeper.before({ ...ready, signal })
+      const kept = await scope.keeper.before(ready)
       const start = performance.now()
       output = await execute(ready, grant, scope, cancelled)
       durationMs = Math.round(performance.now() - start)

@@ -69,7 +69,6 @@ export interface KeptScope {
   readonly tool: Tool
   readonly arguments: unknown
   readonly workspace: string
-  readonly signal: AbortSignal
 }
 
 /**
