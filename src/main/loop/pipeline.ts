@@ -6,7 +6,7 @@
 import type { CallPart, ToolMessage } from '../../shared/message'
 import type { Access } from '../../shared/policy'
 import type { Progress, StopCause } from '../../shared/session'
-import { readArguments } from './arguments'
+import { CUT_OFF, readArguments } from './arguments'
 import { type EndedCall, type Hooks, isVerdict, type ReadyCall } from './hooks'
 import type { JobOwner, TaskQueue } from './queue'
 import { DEFAULT_TIME_LIMIT_MS, type Keeper, type OutputKeeper, type Registry, type ToolOutput } from './tool'
@@ -52,7 +52,7 @@ export async function runCall(call: CallPart, scope: PipelineScope, cut: boolean
     return stop ? { ...end, stop } : end
   }
   if (scope.signal.aborted) return refused('aborted', NOT_BEGUN)
-  if (cut) return refused('cut_off', CUT_OFF)
+  if (cut) return refused('cut_off', `Your message reached the token limit. ${CUT_OFF}`)
 
   const tool = scope.registry.find(call.name)
   if (!tool) return refused('unknown_tool', unknownTool(call.name, scope.registry.names))
@@ -109,8 +109,6 @@ interface Granted {
 const NO_ACCESS: Access = { network: false, reads: [], writes: [], unsandboxed: false }
 const NOT_BEGUN = 'The run was stopped before this call began. Nothing ran.'
 const CANCELLED = 'The person stopped this call before it began. Nothing ran.'
-
-const CUT_OFF = 'Your message reached the token limit, so this call may be incomplete. Nothing ran. Send it again, shorter, or split it.'
 
 /** Runs the handler within its time and ours: it may throw, hang or ignore the abort, and cannot hold the run (design §3.6). */
 async function execute(call: ReadyCall, grant: Granted, scope: PipelineScope, cancelled: AbortSignal): Promise<ToolOutput> {
