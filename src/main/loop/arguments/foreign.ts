@@ -46,7 +46,7 @@ const withoutDialect = ({ $schema: _, ...rest }: Json): Json => rest
 const PATTERN_MS = 50
 
 /** A regular expression that is given up, and counts as met from then on, when it takes long: backtracking can take hours on 40 characters. */
-function boundedPattern(source: string, flags: string): { test(text: string): boolean } {
+function boundedPattern(source: string, flags: string): { test(text: string): boolean; toString(): string } {
   const pattern = new RegExp(source, flags)
   const script = new Script('pattern.test(text)')
   let slow = false

@@ -24,8 +24,7 @@ export function createFrameReader(model: string, tools: boolean): FrameReader {
 
   const fail = (error: ModelFault): ModelEvent[] => {
     over = true
-    // a request is only worth repeating by itself while nobody has seen or run anything of it
-    return [{ type: 'error', error: { ...error, retryable: error.retryable && !shown } }]
+    return [{ type: 'error', error }]
   }
   const show = (pieces: readonly ToolTextPiece[]): ModelEvent[] => {
     const events: ModelEvent[] = []

@@ -1,0 +1,155 @@
+// The fetch that a provider's package is given: one request, whose answer is read, repaired or refused before the package sees any of it.
+import { type Dispatcher, fetch } from 'undici'
+import { isObject, type Json, parseJson } from '../../../shared/json'
+import { classifyAnswer, classifyStatus, connectFault, createFault, notAnAnswer } from './faults'
+import type { ProtocolReader } from './protocol'
+import { createSseReader, type SseEvent, type SseReader } from './sse'
+
+export interface WireOptions {
+  readonly reader: ProtocolReader
+  readonly model: string
+  readonly dispatcher: Dispatcher
+  readonly signal: AbortSignal
+  /** Something arrived. */
+  readonly heard: () => void
+}
+
+/** Thrown into the package when the answer cannot be used; `reader.state.fault` says why. */
+const unusable = (): Error => new Error('the answer cannot be used')
+
+export const createWire =
+  ({ reader, model, dispatcher, signal, heard }: WireOptions): typeof globalThis.fetch =>
+  async (input, init) => {
+    const url = input instanceof Request ? input.url : String(input)
+    const refuse = (fault: ReturnType<typeof createFault>): Error => {
+      reader.state.over = true
+      reader.state.fault ??= fault
+      return unusable()
+    }
+    let answer: Awaited<ReturnType<typeof fetch>>
+    try {
+      // a redirect would send the key to somebody else
+      const options = {
+        method: 'POST',
+        headers: plainHeaders(init?.headers),
+        body: typeof init?.body === 'string' ? init.body : '',
+        redirect: 'error'
+      } as const
+      answer = await fetch(url, { ...options, dispatcher, signal })
+    } catch (cause) {
+      throw refuse(connectFault(cause, new URL(url).origin))
+    }
+    heard()
+    const chunks = (answer.body ?? new Blob([]).stream()) as AsyncIterable<Uint8Array>
+    if (!answer.ok) throw refuse(classifyStatus(answer.status, await readStart(chunks), model, answer.headers.get('retry-after')))
+    const events = readAnswer(chunks, reader, model, heard)
+    const encoder = new TextEncoder()
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const next = await events.next()
+        if (next.done === true) controller.close()
+        else controller.enqueue(encoder.encode(`data: ${JSON.stringify(next.value)}\n\n`))
+      },
+      async cancel() {
+        await events.return(undefined)
+      }
+    })
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  }
+
+/** Ends when the answer is over, in order or not; never throws. The connection is let go then. */
+async function* readAnswer(
+  chunks: AsyncIterable<Uint8Array>,
+  reader: ProtocolReader,
+  model: string,
+  heard: () => void
+): AsyncGenerator<Json> {
+  const { state } = reader
+  let whole: Body = { kind: 'unknown', text: '', decoder: new TextDecoder() }
+  const sse = createSseReader()
+  try {
+    for await (const chunk of chunks) {
+      heard()
+      whole = tellBody(whole, chunk)
+      if (whole.kind === 'sse') yield* readEvents(sse, whole.held ?? chunk, reader, model)
+      if (state.over || (whole.kind === 'other' && whole.text.length > MAX_PLAIN_CHARS)) break
+    }
+  } catch (error) {
+    // the connection broke, and what came is kept; or the server floods
+    if (error instanceof RangeError) fail(reader, createFault('bad_answer', `The provider of ${model} sent more than an answer can hold.`))
+  }
+  if (state.over) return
+  if (whole.kind === 'other') yield* readPlain(whole.text, reader)
+  else yield* handOn(sse.end(), reader, model)
+  yield* reader.finish(false)
+}
+
+const MAX_PLAIN_CHARS = 4_000_000
+
+/** What a body turned out to be, by its first characters: servers name types as they like. */
+type Body =
+  | { readonly kind: 'unknown' | 'other'; readonly text: string; readonly decoder: TextDecoder }
+  /** `held`: bytes that came before it was known. */
+  | { readonly kind: 'sse'; readonly held?: Uint8Array }
+
+function tellBody(body: Body, chunk: Uint8Array): Body {
+  if (body.kind === 'sse') return { kind: 'sse' }
+  const text = body.text + body.decoder.decode(chunk, { stream: true })
+  const start = text.trimStart()
+  if (body.kind === 'other') return { ...body, text }
+  if (start === '') return { ...body, text }
+  return /^[{<[]/.test(start) ? { ...body, kind: 'other', text } : { kind: 'sse', held: new TextEncoder().encode(text) }
+}
+
+const readEvents = (sse: SseReader, bytes: Uint8Array, reader: ProtocolReader, model: string): Generator<Json> =>
+  handOn(sse.push(bytes), reader, model)
+
+function* handOn(events: readonly SseEvent[], reader: ProtocolReader, model: string): Generator<Json> {
+  for (const { name, data, open } of events) {
+    if (reader.state.over) return
+    if (data.trim() === '[DONE]') {
+      yield* reader.finish(true)
+      return
+    }
+    const value = parseJson(data)
+    if (isObject(value)) yield* reader.push(value, name)
+    else if (name === 'error') fail(reader, classifyAnswer(data, model))
+    else if (!open && data.trim() !== '')
+      fail(reader, createFault('bad_answer', `The provider of ${model} sent something that is not its protocol. Try again.`))
+  }
+}
+
+/** An answer that is no stream: an error, a whole message, or not from a model at all. */
+function* readPlain(text: string, reader: ProtocolReader): Generator<Json> {
+  const value = parseJson(text)
+  if (!isObject(value)) {
+    if (!/^\s*[{[]/.test(text)) fail(reader, notAnAnswer(text))
+    return
+  }
+  if ('choices' in value || 'error' in value || value['type'] === 'message') {
+    yield* reader.push(value, 'message')
+    if (!reader.state.over) yield* reader.finish(true)
+  } else fail(reader, notAnAnswer(text))
+}
+
+function fail(reader: ProtocolReader, fault: ReturnType<typeof createFault>): void {
+  reader.state.over = true
+  reader.state.fault ??= fault
+}
+
+/** The first 64 kB of a body as text; what comes when it breaks is enough. */
+async function readStart(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for await (const chunk of chunks) {
+      text += decoder.decode(chunk, { stream: true })
+      if (text.length > 64_000) break
+    }
+  } catch {
+    // cut off: what is there is judged by the caller
+  }
+  return text
+}
+
+const plainHeaders = (headers: unknown): Record<string, string> => Object.fromEntries(new Headers(headers as Record<string, string>))
