@@ -1,5 +1,6 @@
 // Streams as servers really send them: cut anywhere, framed oddly, ended without an end. A server on this machine plays each one to the product's own
 // clients, and the loop runs what comes of it.
+import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ModelInfo } from '../../src/shared/contract'
 import { callsOf, textOf } from '../../src/shared/message'
@@ -92,7 +93,6 @@ async function play(input: Input, chunks = bytesOf(input), attempts = 1) {
   const stream = streamFor(input.protocol, server.url)
   const ran: Json[] = []
   const faults: ModelFault[] = []
-  const given: (string | undefined)[] = []
   let asked = 0
   const stop = new AbortController()
   const tools = NAMES.map((name) => foreignTool(name, {}, 'write', (args) => void ran.push(args)))
@@ -107,7 +107,6 @@ async function play(input: Input, chunks = bytesOf(input), attempts = 1) {
       }
       for await (const event of stream(request, signal)) {
         if (event.type === 'error') faults.push(event.error)
-        if (event.type === 'call') given.push(event.id)
         yield event satisfies ModelEvent
       }
     },
@@ -128,7 +127,19 @@ async function play(input: Input, chunks = bytesOf(input), attempts = 1) {
   const retry = outcome.events.find((e) => e.type === 'retry')
   const thinking = answer?.parts.map((p) => (p.type === 'thinking' ? p.text : '')).join('') ?? ''
   const text = answer ? textOf(answer) : ''
-  return { answer, fault, retry, text, thinking, calls: answer ? callsOf(answer) : [], ran, given, requests: asked }
+  // a call that was cut is refused, and is none
+  const cut = new Set(outcome.results.filter((r) => r.code === 'cut_off').map((r) => r.callId))
+  const calls = (answer ? callsOf(answer) : []).filter((c) => !cut.has(c.id) || isJson(c.arguments))
+  return { answer, fault, retry, text, thinking, calls, ran }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const FINISH: Readonly<Record<string, string>> = { stop: 'stop', tool_calls: 'calls', length: 'length', error: 'error' }
@@ -151,7 +162,8 @@ describe.each(loadCases<Input>('stream_faults'))('$n', ({ note, input, expect: e
           wanted.map((c) => ({ name: c.name, arguments: c.arguments }))
         )
         for (const [i, { id }] of wanted.entries()) if (id !== undefined) expect(calls[i]?.id).toBe(id)
-        expect(ran).toEqual(wanted.map((c) => c.arguments))
+        // a call runs when the answer ended in order, and only then
+        expect(ran).toEqual(answer?.stopReason === 'calls' ? wanted.map((c) => c.arguments) : [])
       },
       finish: (wanted: string) => {
         expect(answer?.stopReason, answer?.error?.message).toBe(FINISH[wanted])
@@ -205,14 +217,18 @@ describe.each(loadCases<Input>('stream_faults'))('$n', ({ note, input, expect: e
       fault
     })
     const expectedOutcome = seen(await play(input, [whole]))
-    expect(
-      seen(
-        await play(
-          input,
-          [...whole].map((byte) => Buffer.of(byte))
-        )
-      )
-    ).toEqual(expectedOutcome)
+    const bytewise = [...whole].map((byte) => Buffer.of(byte))
+    expect(seen(await play(input, bytewise))).toEqual(expectedOutcome)
+    const places = fc.uniqueArray(fc.nat({ max: whole.length }), { minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(places, async (cuts) => {
+        const edges = [0, ...cuts.toSorted((a, b) => a - b), whole.length]
+        const pieces = edges.slice(1).map((to, i) => whole.subarray(edges[i], to))
+        const cut = pieces.filter((p) => p.length > 0)
+        expect(seen(await play(input, cut))).toEqual(expectedOutcome)
+      }),
+      { numRuns: 6 }
+    )
   })
 })
 

@@ -1,5 +1,5 @@
 // What can go wrong between Tau and a provider on the net, as values with a code (docs/models.md lists them), each with what to do about it.
-import { isObject, type Json, numberIn, stringIn } from '../../../shared/json'
+import { isObject, type Json, stringIn } from '../../../shared/json'
 import type { ModelFault } from '../model'
 
 type CloudCode =
@@ -44,14 +44,7 @@ export function classifyStatus(status: number, body: string, model: string, wait
 
 /** An error that came as, or inside, an answer that began well. */
 export const classifyAnswer = (error: unknown, model: string): ModelFault =>
-  classify(
-    {
-      status: isObject(error) ? (numberIn(error, 'code') ?? numberIn(error, 'status')) : undefined,
-      type: typeIn(error),
-      text: textOfError(error)
-    },
-    model
-  )
+  classify({ status: statusIn(error), type: typeIn(error), text: textOfError(error) }, model)
 
 /** A body that is no answer of a model at all: a web page, some other server's text. */
 export const notAnAnswer = (body: string): ModelFault =>
@@ -104,6 +97,13 @@ function classify({ status, type, text }: Complaint, model: string): ModelFault 
   if (/invalid_request/i.test(type) || (status !== undefined && status >= 400 && status < 500 && status !== 408))
     return createFault('bad_request', `The provider of ${model} did not accept the request.${said}`)
   return createFault('crashed', `The provider of ${model} failed. Try again.${said}`)
+}
+
+/** Gateways put the status that they got into `code`, as a number or as text. */
+function statusIn(error: unknown): number | undefined {
+  if (!isObject(error)) return undefined
+  const status = Number(error['code'] ?? error['status'])
+  return status >= 400 && status < 600 ? status : undefined
 }
 
 function typeIn(error: unknown): string {

@@ -29,8 +29,9 @@ export function createOpenAiReader(model: string): ProtocolReader {
   }
   return {
     state,
-    push(data) {
-      if (data['error'] !== undefined && data['error'] !== null) return fail(classifyAnswer(data['error'], model))
+    push(data, name) {
+      const error = data['error'] ?? (name === 'error' || data['object'] === 'error' ? data : undefined)
+      if (error !== undefined) return fail(classifyAnswer(error, model))
       const told = data['usage']
       if (isObject(told) && (numberIn(told, 'prompt_tokens') !== undefined || numberIn(told, 'completion_tokens') !== undefined))
         usage = told

@@ -6,7 +6,7 @@ import { readToolText } from '../../../shared/tool-text'
 import type { ModelEvent, ModelFault, StreamFn } from '../model'
 import { abortedFault, createFault } from './faults'
 import { buildPrompt, buildTools } from './prompt'
-import type { ProtocolReader } from './protocol'
+import type { AnswerState, ProtocolReader } from './protocol'
 import { createWire } from './wire'
 
 export interface CloudTarget {
@@ -62,7 +62,7 @@ export const createCloudStream = (target: CloudTarget): StreamFn =>
         abortSignal: stop.signal
       })
       yield { type: 'phase', phase: { phase: 'reading' } }
-      const read = createPartReader(target.tagged)
+      const read = createPartReader(target.tagged, reader.state)
       for await (const part of stream as AsyncIterable<LanguageModelV4StreamPart>) yield* read.push(part)
       yield* read.end()
       const { usage } = read
@@ -88,7 +88,7 @@ interface PartReader {
 }
 
 /** Calls come only when the protocol's reader knows the answer to be whole, so they are handed on at once. */
-function createPartReader(tagged: boolean): PartReader {
+function createPartReader(tagged: boolean, state: AnswerState): PartReader {
   const tags = readToolText({ calls: false, thinking: false })
   let writing = false
   const begun = (events: ModelEvent[]): ModelEvent[] => {
@@ -116,6 +116,7 @@ function createPartReader(tagged: boolean): PartReader {
           reader.usage = usageOf(part.usage)
           return []
         case 'error':
+          if (!state.ended) return [] // it misses the end, as our reader knows
           throw part.error instanceof Error ? part.error : new Error(JSON.stringify(part.error))
         default:
           return []

@@ -3,7 +3,7 @@ import { type Dispatcher, fetch } from 'undici'
 import { isObject, type Json, parseJson } from '../../../shared/json'
 import { classifyAnswer, classifyStatus, connectFault, createFault, notAnAnswer } from './faults'
 import type { ProtocolReader } from './protocol'
-import { createSseReader, type SseEvent, type SseReader } from './sse'
+import { createSseReader, type SseEvent } from './sse'
 
 export interface WireOptions {
   readonly reader: ProtocolReader
@@ -65,21 +65,21 @@ async function* readAnswer(
   heard: () => void
 ): AsyncGenerator<Json> {
   const { state } = reader
-  let whole: Body = { kind: 'unknown', text: '', decoder: new TextDecoder() }
+  let body: Body = { kind: 'unknown', text: '', held: [], decoder: new TextDecoder() }
   const sse = createSseReader()
   try {
     for await (const chunk of chunks) {
       heard()
-      whole = tellBody(whole, chunk)
-      if (whole.kind === 'sse') yield* readEvents(sse, whole.held ?? chunk, reader, model)
-      if (state.over || (whole.kind === 'other' && whole.text.length > MAX_PLAIN_CHARS)) break
+      body = tellBody(body, chunk)
+      if (body.kind === 'sse') for (const bytes of body.held) yield* handOn(sse.push(bytes), reader, model)
+      if (state.over || (body.kind === 'other' && body.text.length > MAX_PLAIN_CHARS)) break
     }
   } catch (error) {
     // the connection broke, and what came is kept; or the server floods
     if (error instanceof RangeError) fail(reader, createFault('bad_answer', `The provider of ${model} sent more than an answer can hold.`))
   }
   if (state.over) return
-  if (whole.kind === 'other') yield* readPlain(whole.text, reader)
+  if (body.kind === 'other') yield* readPlain(body.text, reader)
   else yield* handOn(sse.end(), reader, model)
   yield* reader.finish(false)
 }
@@ -87,22 +87,26 @@ async function* readAnswer(
 const MAX_PLAIN_CHARS = 4_000_000
 
 /** What a body turned out to be, by its first characters: servers name types as they like. */
-type Body =
-  | { readonly kind: 'unknown' | 'other'; readonly text: string; readonly decoder: TextDecoder }
-  /** `held`: bytes that came before it was known. */
-  | { readonly kind: 'sse'; readonly held?: Uint8Array }
-
-function tellBody(body: Body, chunk: Uint8Array): Body {
-  if (body.kind === 'sse') return { kind: 'sse' }
-  const text = body.text + body.decoder.decode(chunk, { stream: true })
-  const start = text.trimStart()
-  if (body.kind === 'other') return { ...body, text }
-  if (start === '') return { ...body, text }
-  return /^[{<[]/.test(start) ? { ...body, kind: 'other', text } : { kind: 'sse', held: new TextEncoder().encode(text) }
+interface Body {
+  readonly kind: 'unknown' | 'sse' | 'other'
+  readonly text: string
+  /** Not yet handed on, as it was not known to whom. */
+  readonly held: readonly Uint8Array[]
+  readonly decoder: TextDecoder
 }
 
-const readEvents = (sse: SseReader, bytes: Uint8Array, reader: ProtocolReader, model: string): Generator<Json> =>
-  handOn(sse.push(bytes), reader, model)
+function tellBody(body: Body, chunk: Uint8Array): Body {
+  if (body.kind === 'sse') return { ...body, held: [chunk] }
+  const told = { ...body, text: body.text + body.decoder.decode(chunk, { stream: true }) }
+  if (body.kind === 'other') return told
+  const start = told.text.trimStart()
+  const held = [...body.held, chunk]
+  if (!/[\r\n]/.test(start) && start.length < LONGEST_FIELD) return { ...told, held }
+  return SSE_FIELD.test(start) ? { ...told, kind: 'sse', held } : { ...told, kind: 'other' }
+}
+
+const SSE_FIELD = /^(data|event|id|retry|)[:\r\n]/
+const LONGEST_FIELD = 'event:'.length
 
 function* handOn(events: readonly SseEvent[], reader: ProtocolReader, model: string): Generator<Json> {
   for (const { name, data, open } of events) {

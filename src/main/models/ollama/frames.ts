@@ -75,7 +75,8 @@ export function createFrameReader(model: string, tools: boolean): FrameReader {
   return {
     push(line) {
       if (over) return []
-      if (!line.ok) return fail(createFault('bad_answer', `The server of ${model} sent something that is not its protocol.`))
+      if (!line.ok)
+        return fail(createFault('bad_answer', `The server of ${model} sent something that is not its protocol. Check its address.`))
       const frame = line.value
       if (frame['error'] !== undefined) {
         const status = numberIn(frame, 'status')
