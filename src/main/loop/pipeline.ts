@@ -24,6 +24,8 @@ export interface PipelineScope {
   readonly signal: AbortSignal
   /** Aborts when the person stops this one call. */
   readonly cancelled: (callId: string) => AbortSignal
+  /** Tools whose last call in the run could not be read, and the turn of it: the next one is the only second try (spec T4). */
+  readonly unreadable: Map<string, number>
   /** Whether what the model sees holds text from outside. */
   readonly foreign: boolean
   /** The call must wait for its turn. */
@@ -57,7 +59,8 @@ export async function runCall(call: CallPart, scope: PipelineScope, cut: boolean
   const tool = scope.registry.find(call.name)
   if (!tool) return refused('unknown_tool', unknownTool(call.name, scope.registry.names))
   const read = readArguments(tool, call.arguments)
-  if (!read.ok) return refused(read.code, read.reason)
+  if (!read.ok) return refused(read.code, read.code === 'invalid_arguments' ? read.reason : correct(read.reason, tool.name, scope))
+  scope.unreadable.delete(tool.name)
 
   const ready: ReadyCall = {
     runId: scope.runId,
@@ -100,6 +103,14 @@ export async function runCall(call: CallPart, scope: PipelineScope, cut: boolean
   output ??= cancelled.aborted ? { code: 'cancelled', text: CANCELLED } : { code: 'aborted', text: NOT_BEGUN }
   return finish(call, resultOf(call, output, durationMs), scope, ready)
 }
+
+/** The first time a model may send the call again, with what the parser said of it; after that it has to find another way. */
+function correct(reason: string, tool: string, { unreadable, turn }: PipelineScope): string {
+  const before = unreadable.get(tool)
+  unreadable.set(tool, before ?? turn)
+  return before !== undefined && before < turn ? `${reason} ${AGAIN}` : reason
+}
+const AGAIN = 'This was the second try. Do not send this call again: go on without it, or tell the person what stands in the way.'
 
 /** What the gates gave to a call. */
 interface Granted {

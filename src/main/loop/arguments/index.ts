@@ -59,14 +59,15 @@ const schemas = new WeakMap<object, Json>()
 function* readings(tool: Taker, value: unknown): Generator {
   const schema = schemaOf(tool.parameters)
   const inner = unwrapArguments(value, tool.name, schema, readInner)
+  const keys = Object.keys(inner ?? {})
   // before the value itself: a schema that lets unknown fields through would take the wrapper for one
-  if (inner && Object.keys(inner).every((key) => isObject(schema['properties']) && Object.hasOwn(schema['properties'], key))) {
+  if (keys.length > 0 && keys.every((key) => isObject(schema['properties']) && Object.hasOwn(schema['properties'], key)))
     yield coerceToSchema(inner, schema, readInner)
-  }
   const object = asObject(value)
   if (object === undefined) return
   yield object
   yield coerceToSchema(object, schema, readInner)
+  if (inner && keys.length === 0) yield inner
 }
 
 /** The object that a value is one JSON level away from; undefined for anything else. */
