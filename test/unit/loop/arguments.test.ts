@@ -28,10 +28,12 @@ describe('repair', () => {
     ['{"a":"x" "b":2}', { a: 'x', b: 2 }],
     ['{"a":"x"}}', { a: 'x' }],
     ['{"a":"x"}</tool_call>', { a: 'x' }],
+    ['<tool_call>\n{"a":"x"}\n</tool_call>', { a: 'x' }],
     ['{\\"a\\": \\"x\\"}', { a: 'x' }],
     ['{"a":"it\\\'s"}', { a: "it's" }],
     ['{"a": x}', { a: 'x' }],
     ['\uFEFF{"a":"x"}', { a: 'x' }],
+    ['```json\n{"a":"x"}', { a: 'x' }],
     ['// first\n{"a":"x"}', { a: 'x' }]
   ])('reads %s', (raw, expected) => {
     expect(value(text, raw)).toEqual(expected)
@@ -126,6 +128,7 @@ describe('reading by the schema', () => {
   }
   it.each([
     ['{"text":"t","count":"7","on":"True","list":"[{\\"n\\":\\"1.5\\"}]"}', { text: 't', count: 7, on: true, list: [{ n: 1.5 }] }],
+    ['{"text":"t","list":"[{n: 1},]"}', { text: 't', list: [{ n: 1 }] }],
     ['{"text":"[1,2]","count":"7"}', { text: '[1,2]', count: 7 }],
     ['{"text":"7","count":"7"}', { text: '7', count: 7 }],
     ['{"text":"t","either":"[\\"a\\"]","count":"1"}', { text: 't', either: '["a"]', count: 1 }],
@@ -150,6 +153,12 @@ describe('reading by the schema', () => {
     '[{"text":"t"},{"text":"u"}]'
   ])('does not guess at %s', (raw) => {
     expect(value(foreign(schema), raw)).toBe('invalid_arguments')
+  })
+  it.each(['null', '""', '"{}"', '[]', '  '])('takes %s for nothing where nothing is needed', (raw) => {
+    expect(value(foreign({ additionalProperties: false }), raw)).toEqual({})
+  })
+  it('reads a text in a text in a text', () => {
+    expect(value(foreign(schema), JSON.stringify(JSON.stringify('{"text":"t"}')))).toEqual({ text: 't' })
   })
   it('takes a field of a free form for what it is', () => {
     expect(value(foreign({}), '{"filter":{}}')).toEqual({ filter: {} })
@@ -186,8 +195,10 @@ describe('a refusal', () => {
   it('shows a call that fits, with what fitted already', () => {
     for (const taker of [zod, json]) {
       const example = /for example (\{.*\})\.$/.exec(reason(taker, '{"path":"a.txt","mode":"quick"}'))?.[1] ?? ''
-      expect(JSON.parse(example)).toEqual({ path: 'a.txt' })
+      expect(JSON.parse(example)).toEqual({ path: 'a.txt', mode: 'fast' })
     }
+    const list = foreign({ properties: { path: { type: 'string' }, in: { type: 'array', items: { type: 'string' } } }, required: ['path'] })
+    expect(reason(list, '{"path":"a","in":"src"}')).toContain('for example {"path":"a","in":["src"]}')
   })
   it('shows nothing where no example can be made that fits', () => {
     const odd = own(z.object({ to: z.email() }))
@@ -225,6 +236,8 @@ describe('several calls in one', () => {
     ['{"a":1}{ "a": 1 }', ['{"a":1}']],
     ['{"a":[{"b":1},{"b":2}]}', ['{"a":[{"b":1},{"b":2}]}']],
     ['{"a":1}{"a":', ['{"a":1}{"a":']],
+    ['{}{"a":1}', ['{"a":1}']],
+    ['{}{}', ['{}']],
     ['{"a":"}{"}', ['{"a":"}{"}']]
   ])('%s', (raw, pieces) => {
     expect(splitArguments(raw)).toEqual(pieces)

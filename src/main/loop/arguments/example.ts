@@ -10,18 +10,19 @@ const MAX_DEPTH = 6
 export function exampleFor(schema: Json, given: unknown, fits: (value: unknown) => boolean): string | undefined {
   const fromSchema = suggest(schema, schema, 0)
   const base = isObject(fromSchema) ? fromSchema : {}
-  const kept = isObject(given) ? keepFitting(base, given, Object.keys(objectIn(schema, 'properties')), fits) : base
+  const kept = isObject(given) ? withGiven(base, given, schema, fits) : base
   const text = JSON.stringify(kept)
   return text.length <= MAX_CHARS && fits(kept) ? text : undefined
 }
 
-/** Takes over one field of the given arguments after the other, as long as the whole fits. */
-function keepFitting(base: Json, given: Json, known: readonly string[], fits: (value: unknown) => boolean): Json {
+/** Takes up one given field after the other, as long as the whole fits: as it is, as the one item of a list, or with what the schema suggests. */
+function withGiven(base: Json, given: Json, schema: Json, fits: (value: unknown) => boolean): Json {
   let kept = base
-  for (const key of known) {
-    if (!Object.hasOwn(given, key) || JSON.stringify(given[key]).length > MAX_FIELD_CHARS) continue
-    const next = { ...kept, [key]: given[key] }
-    if (fits(next)) kept = next
+  const properties = objectIn(schema, 'properties')
+  for (const key of Object.keys(properties).filter((k) => Object.hasOwn(given, k))) {
+    const own = JSON.stringify(given[key]).length <= MAX_FIELD_CHARS ? [given[key], [given[key]]] : []
+    const next = [...own, suggest(properties[key], schema, 0)].map((value) => ({ ...kept, [key]: value })).find(fits)
+    kept = next ?? kept
   }
   return kept
 }

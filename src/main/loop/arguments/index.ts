@@ -26,7 +26,7 @@ export interface Taker {
 
 /** What a model is told when a call was cut; the same words whether the token limit or the stream cut it. */
 export const CUT_OFF =
-  'The call was cut off before it was complete. Nothing ran: nothing was written and no edit was made. Send the whole call again; if it is long, do the work in smaller parts.'
+  'The call was cut off before it was complete. Nothing ran: nothing was written, no edit was made, no command ran. Send the whole call again; if it is long, do the work in smaller parts.'
 
 /** Arguments of a call for `tool`. An empty text counts as `{}`. */
 export function readArguments(tool: Taker, raw: string): Read {
@@ -36,13 +36,13 @@ export function readArguments(tool: Taker, raw: string): Read {
     const reason = `The arguments are not valid JSON (${parsed.reason}). Nothing ran. Send one JSON object${exampleText(tool, undefined)}.`
     return { ok: false, code: 'bad_json', reason }
   }
-  let best: { value: unknown; issues: ArgumentIssue[] } | undefined
+  let best: Reading = { value: undefined, issues: check(tool, {}).issues } // what an empty object lacks is what the model has to send
   for (const value of readings(tool, parsed.value)) {
     const checked = check(tool, value)
     if (checked.issues.length === 0) return { ok: true, value: checked.value }
     best = { value, issues: checked.issues } // the last reading has the fewest faults
   }
-  return { ok: false, code: 'invalid_arguments', reason: refusal(tool, best?.value ?? parsed.value, best?.issues ?? []) }
+  return { ok: false, code: 'invalid_arguments', reason: refusal(tool, parsed.value, best) }
 }
 
 /** The JSON Schema of what a tool takes, as models are told it. */
@@ -63,20 +63,22 @@ function* readings(tool: Taker, value: unknown): Generator {
   // before the value itself: a schema that lets unknown fields through would take the wrapper for one
   if (keys.length > 0 && keys.every((key) => isObject(schema['properties']) && Object.hasOwn(schema['properties'], key)))
     yield coerceToSchema(inner, schema, readInner)
-  const object = asObject(value)
+  // nothing at all, said in JSON, fits a tool that needs nothing
+  const object = value === null || value === '' ? {} : asObject(value)
   if (object === undefined) return
   yield object
   yield coerceToSchema(object, schema, readInner)
   if (inner && keys.length === 0) yield inner
 }
 
-/** The object that a value is one JSON level away from; undefined for anything else. */
+/** The object that a value is a few JSON levels away from; undefined for anything else. */
 function asObject(value: unknown): Json | undefined {
-  if (isObject(value)) return value
-  if (Array.isArray(value)) return value.length === 0 ? {} : value.length === 1 && isObject(value[0]) ? value[0] : undefined
-  const read = typeof value === 'string' && value.trim() !== '' ? readInner(value)?.value : undefined
-  return isObject(read) ? read : undefined
+  let here = value
+  for (let level = 0; level < MAX_LEVELS && typeof here === 'string' && here.trim() !== ''; level++) here = readInner(here)?.value
+  if (Array.isArray(here)) return here.length === 0 ? {} : here.length === 1 && isObject(here[0]) ? here[0] : undefined
+  return isObject(here) ? here : undefined
 }
+const MAX_LEVELS = 3
 
 /** A text inside a text is taken only when it is whole. */
 const readInner: ReadText = (text) => {
@@ -84,19 +86,22 @@ const readInner: ReadText = (text) => {
   return parsed.ok ? { value: parsed.value } : undefined
 }
 
-function check(tool: Taker, value: unknown): { value: unknown; issues: ArgumentIssue[] } {
-  const { parameters } = tool
-  if ('jsonSchema' in parameters) return { value, issues: parameters.check(value) }
-  const checked = parameters.safeParse(value)
-  return checked.success ? { value: checked.data, issues: [] } : { value, issues: issuesOfZod(checked.error, value, schemaOf(parameters)) }
+/** One way to take the arguments, and what is wrong with it. */
+interface Reading {
+  readonly value: unknown
+  readonly issues: readonly ArgumentIssue[]
 }
 
-function refusal(tool: Taker, value: unknown, issues: readonly ArgumentIssue[]): string {
-  const whole = asObject(value) === undefined
-  // what an empty object lacks is what the model has to send
-  const found = whole ? check(tool, {}).issues : issues
-  const shape = whole ? `The arguments must be one JSON object, not ${describeValue(value)}. ` : ''
-  return `Invalid arguments for ${tool.name}: ${shape}${sayIssues(found)} Nothing ran. Call it again with corrected arguments${exampleText(tool, value)}.`
+function check({ parameters }: Taker, value: unknown): Reading {
+  if ('jsonSchema' in parameters) return { value, issues: parameters.check(value) }
+  const checked = parameters.safeParse(value)
+  if (checked.success) return { value: checked.data, issues: [] }
+  return { value, issues: issuesOfZod(checked.error, value, schemaOf(parameters)) }
+}
+
+function refusal(tool: Taker, sent: unknown, best: Reading): string {
+  const shape = asObject(sent) === undefined ? `The arguments must be one JSON object, not ${describeValue(sent)}. ` : ''
+  return `Invalid arguments for ${tool.name}: ${shape}${sayIssues(best.issues)} Nothing ran. Call it again with corrected arguments${exampleText(tool, best.value)}.`
 }
 
 function exampleText(tool: Taker, given: unknown): string {

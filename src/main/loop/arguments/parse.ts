@@ -36,7 +36,7 @@ class Ambiguous extends Error {}
 
 /** Throws where there is no one way to read it. */
 function repair(text: string, closes: boolean): Parsed {
-  const inner = unescaped(withoutExtraBraces(withoutFence(text)))
+  const inner = unescaped(withoutExtraBraces(withoutWrapping(text)))
   const found = readRelaxed(inner)
   if (!found.ok && found.why === 'ambiguous') throw new Ambiguous(found.reason)
   const safe = found.ok ? found.text : closes ? found.closed : undefined
@@ -60,7 +60,9 @@ function parseSafely(text: string): unknown {
   })
 }
 
-const withoutFence = (text: string): string => /^```\w*\s*([\s\S]*?)\s*```$/.exec(text)?.[1] ?? text
+/** Without a code fence, and without tags before it: those behind it are let be by the reader. */
+const withoutWrapping = (text: string): string =>
+  (/^```\w*\s*([\s\S]*?)\s*(```)?$/.exec(text)?.[1] ?? text).replace(/^(<[^<>{}]*>\s*)+/, '')
 
 /** `{{"a": 1}}` is never JSON; models that are told so add one more pair. */
 function withoutExtraBraces(text: string): string {

@@ -16,7 +16,7 @@ interface Frame {
   expect: 'key' | 'colon' | 'value' | 'comma'
 }
 
-/** Reads one object. What stands behind it must mean nothing: spare brackets, a semicolon, a tag. */
+/** Reads one object or list. What stands behind it must mean nothing: spare brackets, a semicolon, a tag. */
 export function readRelaxed(source: string): Relaxed {
   const frames: Frame[] = []
   const patches: string[] = []
@@ -50,7 +50,7 @@ export function readRelaxed(source: string): Relaxed {
       if (end < 0) return { ok: false, why: 'cut' }
       at = end + (block ? 2 : 1)
     } else if (c === '{' || c === '[') {
-      if (frame ? frame.expect !== 'value' : c === '[') return ambiguous(`a bracket at position ${String(at)} has no place`)
+      if (frame && frame.expect !== 'value') return ambiguous(`a bracket at position ${String(at)} has no place`)
       if (frames.length >= MAX_DEPTH) return ambiguous(`nested deeper than ${String(MAX_DEPTH)}`)
       frames.push({ kind: c, expect: c === '{' ? 'key' : 'value' })
       at++

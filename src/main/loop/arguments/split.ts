@@ -1,5 +1,5 @@
 // Several calls in one: objects written one behind the other where one was due. Each is a call of its own; the same object again is a stutter
-// of the stream and counts once.
+// of the stream and counts once, and an empty one before others is how some servers begin.
 
 /** The texts of the calls, in order: the text itself unless it is nothing but two or more whole objects. */
 export function splitArguments(raw: string): string[] {
@@ -9,7 +9,10 @@ export function splitArguments(raw: string): string[] {
     let at = 0
     for (;;) {
       while (/[\s,]/.test(raw.charAt(at))) at++
-      if (at === raw.length) return [...pieces.values()]
+      if (at === raw.length) {
+        if (pieces.size > 1) pieces.delete('{}')
+        return [...pieces.values()]
+      }
       const end = endOfObject(raw, at)
       if (end === undefined || (at === 0 && end === raw.length)) return [raw]
       const piece = raw.slice(at, end)

@@ -35,7 +35,7 @@ export function createOpenAiReader(model: string): ProtocolReader {
       const told = data['usage']
       if (isObject(told) && (numberIn(told, 'prompt_tokens') !== undefined || numberIn(told, 'completion_tokens') !== undefined))
         usage = told
-      const [choice] = objectsIn(data, 'choices')
+      const choice = objectsIn(data, 'choices').find((c) => (numberIn(c, 'index') ?? 0) === 0)
       if (!choice) return []
       reason = stringIn(choice, 'finish_reason') ?? reason
       if (reason === 'error') return fail(classifyAnswer(choice['error'] ?? 'the provider failed', model))

@@ -38,6 +38,11 @@ describe('pieces of calls', () => {
     ['a name that comes late', [piece('{', { index: 0, id: 'a' }), piece('}', { index: 0, name: 'x' })], ['a:x{}']],
     ['an id that comes late', [piece('{', { index: 0, name: 'x' }), piece('}', { index: 0, id: 'a' })], ['a:x{}']],
     ['an index that comes late', [piece('{', { id: 'a', name: 'x' }), piece('}', { index: 0 })], ['a:x{}']],
+    [
+      'another call at the same place, before the first is whole',
+      [piece('{"n"', { index: 0, id: 'a', name: 'x' }), piece('{}', { index: 0, id: 'b', name: 'y' })],
+      ['a:x{"n"', 'b:y{}']
+    ],
     ['two without arguments', [piece('', { index: 0, id: 'a', name: 'x' }), piece('', { index: 1, id: 'b', name: 'x' })], ['a:x', 'b:x']]
   ])('%s', (_what, pieces, calls) => {
     expect(collected(...pieces)).toEqual(calls)
