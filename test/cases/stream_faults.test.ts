@@ -148,8 +148,10 @@ describe.each(loadCases<Input>('stream_faults'))('$n', ({ note, input, expect: e
   it(note, async () => {
     const played = await play(input)
     const { answer, fault, text, thinking, calls, ran } = played
-    const never = [expected['never'] ?? []].flat()
-    if (never.includes('executed')) expect(ran).toEqual([])
+    for (const outcome of [expected['never'] ?? []].flat()) {
+      if (outcome !== 'executed') throw new Error(`the runner cannot tell whether ${JSON.stringify(outcome)} happened`)
+      expect(ran).toEqual([])
+    }
     await judge(expected, {
       text: (wanted: string | null) => {
         if (wanted !== null) expect(text).toBe(wanted)
@@ -189,6 +191,9 @@ describe.each(loadCases<Input>('stream_faults'))('$n', ({ note, input, expect: e
       partial_text_kept: () => {
         expect(text).not.toBe('')
         expect(answer?.stopReason).toBe('error')
+      },
+      user_sees: (words: string | readonly string[]) => {
+        for (const w of [words].flat()) expect(answer?.error?.message.toLowerCase()).toContain(w.toLowerCase())
       },
       marked_interrupted: () => {
         expect(answer).toMatchObject({ stopReason: 'error', error: { code: fault?.code } })

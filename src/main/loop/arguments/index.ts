@@ -9,7 +9,7 @@ import type { ForeignParameters } from './foreign'
 import { type ArgumentIssue, describeValue, issuesOfZod, sayIssues } from './issues'
 import { parseText } from './parse'
 
-export { compileParameters, type ForeignParameters } from './foreign'
+export { compileParameters } from './foreign'
 export { splitArguments } from './split'
 
 export type Read = { ok: true; value: unknown } | { ok: false; code: 'bad_json' | 'cut_off' | 'invalid_arguments'; reason: string }

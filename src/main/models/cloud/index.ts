@@ -1,8 +1,5 @@
 // Models of providers on the net, behind the same interface as local ones (spec M1). Requests are built by the providers' packages; answers
 // are read and repaired here first (docs/decisions/014-cloud-streams.md).
-import { createAnthropic } from '@ai-sdk/anthropic'
-import { createOpenAI } from '@ai-sdk/openai'
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { Agent, type Dispatcher } from 'undici'
 import type { ModelInfo } from '../../../shared/contract'
 import type { Model } from '../model'
@@ -58,17 +55,19 @@ const MINUTE = 60_000
 /** No limits of its own: how long to wait is decided in one place. */
 const direct = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
 
-/** Everything is said outright: what is left out, the packages look for in the environment. */
+/** Packages are loaded at the first request, as most starts of Tau need none. What is not said outright, they look for in the environment. */
 function connectorOf({ kind, baseURL, apiKey: ask, model }: CloudOptions): CloudTarget['connect'] {
   return async (fetch) => {
     const apiKey = await ask()
     switch (kind) {
       case 'openai':
-        return createOpenAI({ baseURL, apiKey, fetch }).chat(model)
+        return (await import('@ai-sdk/openai')).createOpenAI({ baseURL, apiKey, fetch }).chat(model)
       case 'openai-compatible':
-        return createOpenAICompatible({ name: 'compatible', baseURL, apiKey, fetch, includeUsage: true }).chatModel(model)
+        return (await import('@ai-sdk/openai-compatible'))
+          .createOpenAICompatible({ name: 'compatible', baseURL, apiKey, fetch, includeUsage: true })
+          .chatModel(model)
       case 'anthropic':
-        return createAnthropic({ baseURL, apiKey, fetch })(model)
+        return (await import('@ai-sdk/anthropic')).createAnthropic({ baseURL, apiKey, fetch })(model)
     }
   }
 }
