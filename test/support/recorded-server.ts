@@ -12,7 +12,8 @@ export interface Recording {
 }
 export interface RecordedServer {
   readonly url: string
-  readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers']; readonly body: string }[]
+  /** `port`: the client's, which tells connections apart. */
+  readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers']; readonly body: string; readonly port: number }[]
   /** Connections that are open now. */
   connections(): Promise<number>
   close(): Promise<void>
@@ -26,7 +27,12 @@ export async function serveRecording(recording: Recording): Promise<RecordedServ
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body: Buffer[] = []
     for await (const part of request as AsyncIterable<Buffer>) body.push(part)
-    requests.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(body).toString('utf8') })
+    requests.push({
+      path: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(body).toString('utf8'),
+      port: request.socket.remotePort ?? 0
+    })
     if (request.method === 'GET') {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"models":[]}') // what is loaded, as Ollama tells it
       return

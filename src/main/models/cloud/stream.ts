@@ -38,7 +38,7 @@ export const createCloudStream = (target: CloudTarget): StreamFn =>
       timer = setTimeout(() => {
         late = fault
         stop.abort()
-      }, ms)
+      }, ms).unref()
     }
     const reader = target.reader()
     const { model } = target
@@ -53,8 +53,17 @@ export const createCloudStream = (target: CloudTarget): StreamFn =>
       const heard = (): void => {
         wait(target.idleMs, silent)
       }
-      const fetch = createWire({ reader, model, dispatcher: target.dispatcher, signal: stop.signal, heard })
-      const connected = await target.connect(fetch)
+      const fetch = createWire({
+        reader,
+        model,
+        dispatcher: target.dispatcher,
+        signal: stop.signal,
+        heard,
+        hangUp: () => {
+          stop.abort()
+        }
+      })
+      const connected = await untilStopped(target.connect(fetch), stop.signal)
       const { stream } = await connected.doStream({
         prompt: buildPrompt(request, target.imagesInResults),
         tools: buildTools(request),
@@ -75,11 +84,23 @@ export const createCloudStream = (target: CloudTarget): StreamFn =>
       )
     } finally {
       // also when the reader leaves early: the provider must not go on for nobody
-      stop.abort()
+      if (!reader.state.ended) stop.abort()
       clearTimeout(timer)
       signal.removeEventListener('abort', abort)
     }
   }
+
+/** What the promise comes to, or a throw once the signal aborts: a key may wait for somebody to unlock it. */
+function untilStopped<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      reject(new Error('stopped'))
+    }
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+    promise.then(resolve, reject)
+  })
+}
 
 interface PartReader {
   push(part: LanguageModelV4StreamPart): ModelEvent[]

@@ -12,13 +12,15 @@ export interface WireOptions {
   readonly signal: AbortSignal
   /** Something arrived. */
   readonly heard: () => void
+  /** Closes the connection. */
+  readonly hangUp: () => void
 }
 
 /** Thrown into the package when the answer cannot be used; `reader.state.fault` says why. */
 const unusable = (): Error => new Error('the answer cannot be used')
 
 export const createWire =
-  ({ reader, model, dispatcher, signal, heard }: WireOptions): typeof globalThis.fetch =>
+  ({ reader, model, dispatcher, signal, heard, hangUp }: WireOptions): typeof globalThis.fetch =>
   async (input, init) => {
     const url = input instanceof Request ? input.url : String(input)
     const refuse = (fault: ReturnType<typeof createFault>): Error => {
@@ -42,7 +44,7 @@ export const createWire =
     heard()
     const chunks = (answer.body ?? new Blob([]).stream()) as AsyncIterable<Uint8Array>
     if (!answer.ok) throw refuse(classifyStatus(answer.status, await readStart(chunks), model, answer.headers.get('retry-after')))
-    const events = readAnswer(chunks, reader, model, heard)
+    const events = readAnswer(chunks, reader, model, { heard, hangUp })
     const encoder = new TextEncoder()
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
@@ -57,31 +59,48 @@ export const createWire =
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
   }
 
-/** Ends when the answer is over, in order or not; never throws. The connection is let go then. */
+/** Ends when the answer is over, in order or not; never throws. */
 async function* readAnswer(
   chunks: AsyncIterable<Uint8Array>,
   reader: ProtocolReader,
   model: string,
-  heard: () => void
+  { heard, hangUp }: Pick<WireOptions, 'heard' | 'hangUp'>
 ): AsyncGenerator<Json> {
   const { state } = reader
   let body: Body = { kind: 'unknown', text: '', held: [], decoder: new TextDecoder() }
   const sse = createSseReader()
+  const pieces = chunks[Symbol.asyncIterator]()
   try {
-    for await (const chunk of chunks) {
+    for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
       heard()
-      body = tellBody(body, chunk)
+      body = tellBody(body, next.value)
       if (body.kind === 'sse') for (const bytes of body.held) yield* handOn(sse.push(bytes), reader, model)
       if (state.over || (body.kind === 'other' && body.text.length > MAX_PLAIN_CHARS)) break
     }
   } catch (error) {
     // the connection broke, and what came is kept; or the server floods
     if (error instanceof RangeError) fail(reader, createFault('bad_answer', `The provider of ${model} sent more than an answer can hold.`))
+  } finally {
+    if (state.ended) void readOut(pieces, hangUp)
+    else if (state.over) hangUp()
   }
   if (state.over) return
   if (body.kind === 'other') yield* readPlain(body.text, reader)
   else yield* handOn(sse.end(), reader, model)
   yield* reader.finish(false)
+}
+
+const READ_OUT_MS = 1_000
+
+/** Reads what stands behind the end, so that the next request can use the connection; not for long, as a server may keep it open. */
+async function readOut(pieces: AsyncIterator<Uint8Array>, hangUp: () => void): Promise<void> {
+  const timer = setTimeout(hangUp, READ_OUT_MS).unref()
+  try {
+    while ((await pieces.next()).done !== true) continue
+  } catch {
+    // it broke, and nobody needs it any more
+  }
+  clearTimeout(timer)
 }
 
 const MAX_PLAIN_CHARS = 4_000_000

@@ -14,6 +14,12 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close()
 })
 
+/** Resolves when no connection is open any more. */
+async function closed(server: RecordedServer): Promise<void> {
+  for (let i = 0; i < 200 && (await server.connections()) > 0; i++) await sleep(10)
+  expect(await server.connections()).toBe(0)
+}
+
 const INFO: ModelInfo = { id: 'x:m', name: 'm', source: 'ollama', tools: true, ready: true }
 const never = new AbortController().signal
 const ask = (messages: readonly Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }]): ModelRequest => ({
@@ -224,6 +230,16 @@ describe('an answer', () => {
   it('ends with the word of the server, though the connection stays open', async () => {
     const server = await serve(HELLO, { end: 'open' })
     expect((await collect(modelAt(server.url).stream(ask(), never))).last).toMatchObject({ type: 'end' })
+    await closed(server)
+  })
+  it('leaves its connection to the next request', async () => {
+    const server = await serve(HELLO)
+    const model = modelAt(server.url)
+    for (let i = 0; i < 3; i++) {
+      await collect(model.stream(ask(), never))
+      await sleep(20)
+    }
+    expect(new Set(server.requests.map((r) => r.port)).size).toBe(1)
   })
   it('hands out no call of an answer that broke off, however far it got', async () => {
     const bytes = Buffer.from(data(...CLAUDE.slice(0, -2)))
@@ -321,14 +337,21 @@ describe('an abort', () => {
       if (event.type === 'text' || event.type === 'thinking') stop.abort()
     }
     expect(events.at(-1)).toMatchObject({ type: 'error', error: { code: 'aborted', retryable: false } })
-    for (let i = 0; i < 50 && (await server.connections()) > 0; i++) await sleep(10)
-    expect(await server.connections()).toBe(0)
+    await closed(server)
   })
   it('also when the reader just leaves', async () => {
     const server = await serve(data(delta({ content: 'Half' })), { end: 'open' })
     for await (const event of modelAt(server.url).stream(ask(), never)) if (event.type === 'text') break
-    for (let i = 0; i < 50 && (await server.connections()) > 0; i++) await sleep(10)
-    expect(await server.connections()).toBe(0)
+    await closed(server)
+  })
+  it('does not wait for a key that nobody unlocks', async () => {
+    const server = await serve(HELLO)
+    const locked = modelAt(server.url, 'openai', { apiKey: () => new Promise(() => undefined) })
+    const stop = new AbortController()
+    setTimeout(() => {
+      stop.abort()
+    }, 20)
+    expect((await collect(locked.stream(ask(), stop.signal))).error?.code).toBe('aborted')
   })
   it('before the request asks nobody', async () => {
     const server = await serve(HELLO)
