@@ -106,6 +106,16 @@ describe('repair', () => {
     expect(value(anything, `{a:${'['.repeat(50_000)}`)).toBe('bad_json')
     expect(splitArguments(`${deep}${deep}`)).toHaveLength(1)
   })
+  it('takes a text of millions of lines', () => {
+    const args = { a: 'x\n'.repeat(4_000_000) }
+    expect(value(text, JSON.stringify(args))).toEqual(args)
+  })
+  it('finds a field that is given twice wherever it stands', () => {
+    for (const raw of ['{"a":"x","c":[{"d":{"e":1,"e":2}}]}', '{"a":"x","\\u0061":"y"}', '{"a":"\\\\","a":"\\""}']) {
+      expect(value(anything, raw)).toBe('bad_json')
+    }
+    expect(value(anything, '{"a":"\\\\","c":["a","a"],"d":{"a":"\\""}}')).toEqual({ a: '\\', c: ['a', 'a'], d: { a: '"' } })
+  })
   it('lets no key reach a prototype', () => {
     const read = value(anything, '{"a":1,"\\u005f_proto__":{"x":1},"b":{"constructor":{"prototype":{"x":1}}}}')
     expect(Object.keys(read as object)).toEqual(['a', 'b'])

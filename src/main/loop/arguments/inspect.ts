@@ -2,8 +2,6 @@
 // and nesting that would break validators, which recurse.
 import { MAX_DEPTH } from './relaxed'
 
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs
-
 interface Open {
   /** Key → text of its value; undefined for a list. */
   readonly fields: Map<string, string> | undefined
@@ -13,24 +11,39 @@ interface Open {
 /** Why the text cannot be taken as it is, or undefined. `text` is valid JSON. */
 export function findTrouble(text: string): string | undefined {
   const open: Open[] = []
-  let last = ''
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+  let mayBeKey = false
+  for (let at = 0; at < text.length; at++) {
+    const c = text.charAt(at)
     const top = open.at(-1)
-    if (top?.fields && (token === ',' || token === '}') && top.key) {
-      const { name, start = index } = top.key
-      const value = text.slice(start, index).trim()
+    if ((c === ',' || c === '}') && top?.fields && top.key) {
+      const { name, start = at } = top.key
+      const value = text.slice(start, at).trim()
       const before = top.fields.get(name)
       if (before !== undefined && before !== value) return `${name} is given twice, with different values`
       top.fields.set(name, value)
       delete top.key
     }
-    if (token === '{' || token === '[') {
-      open.push({ fields: token === '{' ? new Map<string, string>() : undefined })
+    if (c === '{' || c === '[') {
+      open.push({ fields: c === '{' ? new Map<string, string>() : undefined })
       if (open.length > MAX_DEPTH) return `nested deeper than ${String(MAX_DEPTH)}`
-    } else if (token === '}' || token === ']') open.pop()
-    else if (token === ':' && top?.key) top.key.start = index + 1
-    else if (top?.fields && token.startsWith('"') && (last === '{' || last === ',')) top.key = { name: String(JSON.parse(token)) }
-    last = token
+    } else if (c === '}' || c === ']') open.pop()
+    else if (c === ':' && top?.key) top.key.start = at + 1
+    else if (c === '"') {
+      const end = endOfString(text, at)
+      if (top?.fields && mayBeKey) top.key = { name: String(JSON.parse(text.slice(at, end))) }
+      at = end - 1
+    }
+    if (!/\s/.test(c)) mayBeKey = c === '{' || c === ','
   }
   return undefined
+}
+
+/** Not a pattern: those keep a place for each backslash, and texts have millions. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0
+    while (text[at - 1 - slashes] === '\\') slashes++
+    if (slashes % 2 === 0) return at + 1
+  }
+  return text.length
 }
