@@ -10,15 +10,25 @@ interface Input {
   readonly tools: Readonly<Record<string, { readonly effect: string; readonly parameters: Json }>>
   readonly tool: string
   readonly raw_arguments: string | null
-  readonly finish_reason: string
+  readonly finish_reason: string | null
 }
 
 const USAGE = {}
-const STOP_REASONS: Readonly<Record<string, 'stop' | 'calls' | 'length'>> = { stop: 'stop', length: 'length', tool_calls: 'calls' }
+/** Words of servers for why an answer ended; `error`: the stream broke behind the call. */
+const STOP_REASONS: Readonly<Record<string, 'stop' | 'calls' | 'length' | 'error'>> = {
+  stop: 'stop',
+  end_turn: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  tool_calls: 'calls',
+  tool_use: 'calls',
+  function_call: 'calls',
+  error: 'error'
+}
 
 async function play({ tools, tool, raw_arguments: raw, finish_reason: finish }: Input, turns: number) {
-  const stopReason = STOP_REASONS[finish]
-  if (!stopReason) throw new Error(`the runner cannot finish with "${finish}"`)
+  const stopReason = STOP_REASONS[finish ?? 'tool_calls']
+  if (!stopReason) throw new Error(`the runner cannot finish with "${String(finish)}"`)
   const ran: Json[] = []
   const made = Object.entries(tools).map(([name, { effect, parameters }]) =>
     foreignTool(name, parameters, effect === 'read' ? 'readonly' : effect === 'exec' ? 'exec' : 'write', (args) => {
@@ -30,7 +40,7 @@ async function play({ tools, tool, raw_arguments: raw, finish_reason: finish }: 
     const calls = ++turn <= turns
     const call: ModelEvent = calls ? { type: 'call', name: tool, arguments: raw ?? '' } : { type: 'text', delta: 'Done.' }
     yield await Promise.resolve(call)
-    yield { type: 'end', stopReason: calls ? stopReason : 'stop', usage: USAGE }
+    if (stopReason !== 'error') yield { type: 'end', stopReason: calls ? stopReason : 'stop', usage: USAGE }
   })
   return { ...outcome, ran }
 }

@@ -58,8 +58,11 @@ const ENDS: Readonly<Record<string, Recording['end']>> = {
   eof: 'eof',
   reset: 'reset',
   rst: 'reset',
+  error: 'reset',
+  abort: 'reset',
   open: 'open',
   hang: 'open',
+  timeout: 'open',
   stall: 'open'
 }
 /** Names of errors in the cases → codes of ours. */
@@ -71,6 +74,9 @@ const CODES: Readonly<Record<string, readonly string[]>> = {
   provider_error: ['crashed'],
   server_error: ['crashed'],
   invalid_response: ['bad_answer'],
+  malformed_stream: ['bad_answer'],
+  empty_response: ['incomplete_stream', 'empty_answer', 'bad_tool_output'],
+  connection_lost: ['incomplete_stream', 'crashed'],
   idle_timeout: ['idle_timeout'],
   timeout: ['idle_timeout', 'first_token_timeout'],
   auth: ['refused'],
@@ -123,7 +129,8 @@ async function play(input: Input, chunks = bytesOf(input), attempts = 1) {
     }
   )
   const [answer] = outcome.answers
-  const [fault] = faults
+  // an answer without a word is the loop's to refuse
+  const fault = faults[0] ?? (answer?.error && { ...answer.error, retryable: false })
   const retry = outcome.events.find((e) => e.type === 'retry')
   const thinking = answer?.parts.map((p) => (p.type === 'thinking' ? p.text : '')).join('') ?? ''
   const text = answer ? textOf(answer) : ''
