@@ -95,6 +95,7 @@ export type Label = z.infer<typeof Label>
 export type Mode = z.infer<typeof Mode>
 export type Verdict = z.infer<typeof Verdict>
 export type Rule = z.infer<typeof Rule>
+export type RuleSource = z.infer<typeof RuleSource>
 export type Touched = z.infer<typeof Touched>
 export type Access = z.infer<typeof Access>
 export type Decision = z.infer<typeof Decision>

@@ -18,7 +18,7 @@ import { openStore, type Store } from '../../src/main/store/store'
 import { outputFiles } from '../../src/main/store/outputs'
 import { builtInTools } from '../../src/main/tools'
 import { createUndo } from '../../src/main/undo/undo'
-import { simplePolicy } from './simple-policy'
+import { policyOf } from './policy'
 import { freshFolder } from './folders'
 
 export { freshFolder } from './folders'
@@ -81,7 +81,7 @@ export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Har
       queue: createQueue(),
       outputs,
       undo,
-      policy: simplePolicy,
+      policy: policyOf(home),
       budget: options.budget ?? DEFAULT_BUDGET,
       openModel: (id) =>
         Promise.resolve({

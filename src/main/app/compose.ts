@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { AppState } from '../../shared/contract'
 import type { Run, Session } from '../../shared/session'
 import { ORPCError } from '@orpc/server'
@@ -76,8 +76,21 @@ export async function composeApp(config: AppConfig): Promise<App> {
   const ollama = createOllamaProvider({ env: process.env })
   const catalog = createCatalog([ollama, engine.provider, scriptedProvider(tourScripts)])
   const queue = createQueue()
-  const effects = await createEffects({ home, store, now: Date.now })
+  const effects = await createEffects({
+    home,
+    store,
+    now: Date.now,
+    grammar: join(dirname(config.engineEntry), 'tree-sitter-bash.wasm'),
+    failed: (what, error) => {
+      log.error({ event: 'failed', what, err: error })
+    }
+  })
   const { policy, undo, outputs, jobs, registry } = effects
+  if (store.mode === 'read-write') {
+    outputs.prune()
+    undo.prune()
+    await undo.recover()
+  }
   const initial: AppState = {
     version: config.version,
     host: config.host,
