@@ -55,7 +55,7 @@ const open = () => fireEvent.click(card().querySelector('button') as HTMLElement
 describe('how a call stands', () => {
   it.each([
     [{ busy: true }, 'checking', 'Checking'],
-    [{ busy: true, live: live({ state: 'asking' }) }, 'asking', 'Needs approval'],
+    [{ busy: true, live: live({ state: 'asking' }) }, 'asking', 'Needs your answer'],
     [{ busy: true, live: live({}) }, 'running', 'Running'],
     [{ result: result() }, 'done', '1.2s'],
     [{ result: result({ code: 'outside_workspace' }) }, 'done', 'Outside the session’s folder'],

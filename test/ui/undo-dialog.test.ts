@@ -58,6 +58,7 @@ describe('the plan', () => {
     expect(screen.getByTestId('undo-dialog').querySelector('i, b')).toBeNull()
     expect(screen.getByTestId('undo-apply').textContent).toBe('Undo 2 files')
     expect(calls).toEqual([['undo.plan', { sessionId: 's1', target: TARGET }]])
+    expect(rows()[3]?.textContent).toContain('Is deleted')
     await fireEvent.click(within(rows()[3] as HTMLElement).getByRole('button'))
     expect(rows()[3]?.textContent).toContain('it was not there before')
   })
@@ -127,7 +128,7 @@ describe('the undo', () => {
   it('does exactly the plan, once, and says what became of each file', async () => {
     const { calls } = show({ 'undo.plan': () => Promise.resolve(plan(done.steps)), 'undo.apply': () => Promise.resolve(done) })
     await fireEvent.click(await screen.findByTestId('undo-apply'))
-    expect((await screen.findByTestId('undo-done')).textContent).toMatch(/1 file brought back\..*1 file left as they are\./)
+    expect((await screen.findByTestId('undo-done')).textContent).toMatch(/As it was before: 1 file\..*Left alone: 1 file\./)
     expect(rows().map((row) => row.textContent)).toEqual([
       expect.stringContaining('Left alone: changed since'),
       expect.stringContaining('Brought back')

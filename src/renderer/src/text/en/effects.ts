@@ -6,7 +6,7 @@ const n = counted('en')
 export const tool = {
   states: {
     checking: 'Checking',
-    asking: 'Needs approval',
+    asking: 'Needs your answer',
     waiting: 'Waiting for its turn',
     running: 'Running',
     done: 'Done',
@@ -63,6 +63,9 @@ export const undo = {
     changed_since: 'Changed since: stays as it is',
     not_kept: 'Not kept: stays as it is'
   },
+  /** Of a path that was not there before. */
+  deletes: 'Is deleted',
+  deleted: 'Deleted',
   stateMore: {
     changed_since: 'Somebody changed this after Tau did. It is left alone.',
     not_kept: 'What was there was too large to keep, or is no longer kept.'
@@ -78,8 +81,8 @@ export const undo = {
   limits: 'Not everything could be kept:',
   go: (files: string) => `Undo ${files}`,
   working: 'Undoing…',
-  done: (files: string) => `${files} brought back.`,
-  left: (files: string) => `${files} left as they are.`,
+  done: (files: string) => `As it was before: ${files}.`,
+  left: (files: string) => `Left alone: ${files}.`,
   takeBack: 'Take this undo back…',
   results: {
     restore: 'Brought back',
@@ -100,7 +103,7 @@ export const work = {
   jobs: 'Background jobs',
   noJobs: 'No command runs in the background.',
   states: { running: 'Running', exited: 'Ended', stopped: 'Stopped', failed: 'Failed' },
-  exit: (code: number) => `ended with ${String(code)}`,
+  exit: (code: number) => `exit code ${String(code)}`,
   output: 'Output',
   noOutput: 'No output yet.',
   stop: 'Stop',

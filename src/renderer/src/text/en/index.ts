@@ -63,7 +63,7 @@ export const en = {
   sessionState: {
     ready: 'Ready',
     running: 'Working',
-    waiting: 'Waiting for your approval',
+    waiting: 'Waiting for your answer',
     'needs-retry': 'Trying again soon',
     completed: 'Done',
     failed: 'Ended with an error',
@@ -191,7 +191,7 @@ export const en = {
     thinking: 'Thinking…',
     writing: 'Writing…',
     tool: (name: string) => `Using ${name}…`,
-    asking: 'Waiting for your approval',
+    asking: 'Waiting for your answer',
     turn: (turn: number) => `Round ${String(turn)}`,
     working: 'Working…',
     retry: (attempt: number, attempts: number, seconds: number) =>
@@ -199,7 +199,7 @@ export const en = {
   },
   announce: {
     started: 'Tau is working on it.',
-    asking: (tool: string) => `Tau asks for your approval: ${tool}.`,
+    asking: (what: string) => `${what}. It waits for your answer.`,
     done: 'The answer is finished.',
     failed: 'The run ended with an error.',
     stopped: 'The run was stopped.'

@@ -3,7 +3,7 @@ import { counted } from '../counted'
 const n = counted('zh-CN')
 
 export const tool = {
-  states: { checking: '检查中', asking: '需要批准', waiting: '等待轮到它', running: '运行中', done: '完成', unfinished: '没有结果' },
+  states: { checking: '检查中', asking: '需要您回答', waiting: '等待轮到它', running: '运行中', done: '完成', unfinished: '没有结果' },
   waitsFor: (names: string) => `等待 ${names}`,
   andMore: (name: string, more: number) => `${name} 等另外 ${String(more)} 个`,
   thisSession: '本会话',
@@ -51,6 +51,8 @@ export const undo = {
     changed_since: '之后被改过：保持不变',
     not_kept: '没有保留：保持不变'
   },
+  deletes: '将删除',
+  deleted: '已删除',
   stateMore: {
     changed_since: '在 Tau 之后有人改过它，因此不去动它。',
     not_kept: '原来的内容太大，没有保留，或者已不再保留。'
@@ -66,8 +68,8 @@ export const undo = {
   limits: '有些内容没有保留：',
   go: (files: string) => `撤销 ${files}`,
   working: '正在撤销…',
-  done: (files: string) => `已恢复 ${files}。`,
-  left: (files: string) => `${files}保持不变。`,
+  done: (files: string) => `已恢复原状：${files}。`,
+  left: (files: string) => `没有动：${files}。`,
   takeBack: '取消这次撤销…',
   results: { restore: '已恢复', nothing: '本来就是原样', changed_since: '没有动：之后被改过', not_kept: '没有动：没有保留' }
 }

@@ -63,7 +63,7 @@ export const zh = {
   sessionState: {
     ready: '就绪',
     running: '进行中',
-    waiting: '等待您的批准',
+    waiting: '等待您的回答',
     'needs-retry': '稍后重试',
     completed: '已完成',
     failed: '因错误结束',
@@ -184,7 +184,7 @@ export const zh = {
     thinking: '正在思考…',
     writing: '正在书写…',
     tool: (name: string) => `正在使用 ${name}…`,
-    asking: '等待您的批准',
+    asking: '等待您的回答',
     turn: (turn: number) => `第 ${String(turn)} 轮`,
     working: '正在处理…',
     retry: (attempt: number, attempts: number, seconds: number) =>
@@ -192,7 +192,7 @@ export const zh = {
   },
   announce: {
     started: 'Tau 开始处理了。',
-    asking: (tool: string) => `Tau 请求您的批准：${tool}。`,
+    asking: (what: string) => `${what}，正在等您回答。`,
     done: '回答已完成。',
     failed: '运行因错误结束。',
     stopped: '运行已停止。'
