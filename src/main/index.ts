@@ -21,12 +21,12 @@ if (refused !== undefined) {
   whenReady(() => {
     refuse(refused)
   })
-} else if (app.requestSingleInstanceLock()) whenReady(main)
+} else if (app.requestSingleInstanceLock()) whenReady(() => void main())
 else app.quit() // the running one was told and comes to the front
 
-function main(): void {
+async function main(): Promise<void> {
   let window: BrowserWindow | undefined
-  const tau = start(() => {
+  const tau = await start(() => {
     if (window) show(window)
     return {}
   })
@@ -54,10 +54,10 @@ function takeProfile(): unknown {
 }
 
 /** Undefined when the data folder cannot be used: the person was told why. */
-function start(bringUp: () => { url?: string }): App | undefined {
+async function start(bringUp: () => { url?: string }): Promise<App | undefined> {
   const workspace = option('workspace')
   try {
-    return composeApp({
+    return await composeApp({
       home,
       host: 'desktop',
       show: bringUp,

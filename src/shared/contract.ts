@@ -127,6 +127,15 @@ export const RunReport = z.object({ run: Run, calls: z.array(JournalEntry) })
 /** How much a run may use before it stops; what is missing keeps its default. Money in US dollars, time in milliseconds. */
 export const Allowance = Spent.partial()
 
+/** A call to be judged; in a session its workspace, mode and grants hold, unless others are named. */
+export const PolicyTest = z.object({
+  sessionId: z.string().optional(),
+  workspace: z.string().optional(),
+  mode: Mode.optional(),
+  call: z.union([z.object({ command: z.string().max(200_000) }), z.object({ tool: z.string(), arguments: z.unknown() })])
+})
+export const PolicyVerdict = z.object({ tool: z.string(), label: Label, decision: Decision, parts: z.array(DecisionPart) })
+
 const SessionId = z.object({ sessionId: z.string() })
 const Words = z.string().trim().min(1).max(1_000_000)
 
@@ -261,15 +270,8 @@ export const contract = {
     show: api.output(PolicyState),
     /** What would be decided, and why: of a command, or of a call of a tool. Nothing runs, nothing is asked. */
     test: api
-      .input(
-        z.object({
-          sessionId: z.string().optional(),
-          workspace: z.string().optional(),
-          mode: Mode.optional(),
-          call: z.union([z.object({ command: z.string().max(200_000) }), z.object({ tool: z.string(), arguments: z.unknown() })])
-        })
-      )
-      .output(z.object({ tool: z.string(), label: Label, decision: Decision, parts: z.array(DecisionPart) })),
+      .input(PolicyTest)
+      .output(PolicyVerdict),
     grants: api.output(z.array(Grant)),
     /** Takes a grant back; calls that run already go on. */
     revoke: api.input(z.object({ grantId: z.string() })).output(z.object({ revoked: z.boolean() }))
@@ -316,5 +318,7 @@ export type AppEvent = z.infer<typeof AppEvent>
 export type Snapshot = z.infer<typeof Snapshot>
 export type TreeNode = z.infer<typeof TreeNode>
 export type RunReport = z.infer<typeof RunReport>
+export type PolicyTest = z.infer<typeof PolicyTest>
+export type PolicyVerdict = z.infer<typeof PolicyVerdict>
 export type Allowance = z.infer<typeof Allowance>
 export type Page = z.infer<typeof Page>

@@ -7,7 +7,6 @@ import type { AppState } from '../../shared/contract'
 import type { Run, Session } from '../../shared/session'
 import { ORPCError } from '@orpc/server'
 import { createQueue } from '../loop/queue'
-import { createRegistry } from '../loop/tool'
 import { createCatalog, chooseDefault } from '../models/catalog'
 import { createOllamaProvider } from '../models/ollama/provider'
 import { scriptedProvider } from '../models/scripted/provider'
@@ -18,10 +17,11 @@ import { recoverRuns } from '../session/run/recovery'
 import { createSessions } from '../session/sessions'
 import { openStore } from '../store/store'
 import { exportSession, importSession } from '../store/transfer'
-import { builtInTools } from '../tools'
 import type { Core, NewSessionInput } from './core'
+import { createEffects } from './effects'
 import { createEngine } from './engine-process'
 import { createFeed } from './feed'
+import { testPolicy } from './policy-test'
 import { openDoor } from './owner/door'
 import { openLogFile } from './log'
 import { createRouter, type Router } from './router'
@@ -48,7 +48,7 @@ export interface App {
 }
 
 /** Throws StoreError when the data folder cannot be used; nothing is changed then. */
-export function composeApp(config: AppConfig): App {
+export async function composeApp(config: AppConfig): Promise<App> {
   const home = resolve(config.home)
   const store = openStore(home, config.host)
   const log = openLogFile(home)
@@ -75,6 +75,9 @@ export function composeApp(config: AppConfig): App {
   })
   const ollama = createOllamaProvider({ env: process.env })
   const catalog = createCatalog([ollama, engine.provider, scriptedProvider(tourScripts)])
+  const queue = createQueue()
+  const effects = await createEffects({ home, store, now: Date.now })
+  const { policy, undo, outputs, jobs, registry } = effects
   const initial: AppState = {
     version: config.version,
     host: config.host,
@@ -86,14 +89,25 @@ export function composeApp(config: AppConfig): App {
     engine: engine.state(),
     ollama: { reachable: false, url: '' },
     storage: store.mode === 'read-only' ? storageTrouble({ code: 'SQLITE_READONLY' }, home) : WELL,
+    sandbox: effects.sandbox,
+    policy: policy.show(),
     notices: store.notices.map(({ code, message }) => ({ code, message }))
   }
-  const feed = createFeed(initial, () => store.sessions.list('open'))
+  const feed = createFeed(initial, {
+    sessions: () => store.sessions.list('open'),
+    work: () => queue.work().map((w) => ({ ...w, behind: [...w.behind] })),
+    jobs: () => jobs.list()
+  })
+  queue.watch(feed.workChanged)
+  jobs.watch(feed.jobsChanged)
   const sessions = createSessions({
     store,
-    registry: createRegistry(builtInTools),
-    queue: createQueue(),
+    registry,
+    queue,
     budget: DEFAULT_BUDGET,
+    policy,
+    outputs,
+    undo,
     openModel: (id) => catalog.open(id),
     defaultModel: () => feed.state.defaultModel,
     now: Date.now,
@@ -183,6 +197,28 @@ export function composeApp(config: AppConfig): App {
       feed.sessionChanged(made.session)
       return { ok: true, value: { session: made.session, entries: made.entries, bad: [...made.bad] } }
     },
+    policy: {
+      show() {
+        const state = policy.show()
+        feed.update({ policy: state })
+        return state
+      },
+      test: (input) => testPolicy(input, { policy, registry, store, workspace }),
+      grants: () => store.grants.list(),
+      revoke: (grantId) => store.grants.revoke(grantId, Date.now())
+    },
+    undo: {
+      usage: () => undo.usage(),
+      clear() {
+        undo.clear()
+        return undo.usage()
+      }
+    },
+    jobs,
+    async readOutput(ref, from, lines) {
+      const part = await outputs.read(ref, { from, lines, bytes: MAX_OUTPUT_PART })
+      return part && { text: policy.mask(part.text), more: part.next !== undefined, bytes: part.total }
+    },
     show: () => ({ host: config.host, ...config.show?.() })
   }
   void refresh()
@@ -195,12 +231,15 @@ export function composeApp(config: AppConfig): App {
   const close = async (): Promise<void> => {
     door.close()
     await sessions.close()
-    await Promise.all([engine.stop(), starter.stop()])
+    await Promise.all([engine.stop(), starter.stop(), jobs.close()])
     store.close()
     log.info({ event: 'app_end' })
   }
   return { router, core, close: () => (closing ??= close()) }
 }
+
+/** Bytes of a whole output that a window is given at a time. */
+const MAX_OUTPUT_PART = 1_000_000
 
 /** Kind of the end; of an error its code only, as its message may quote what was said. */
 const causeOf = ({ cause }: Run): string => (cause?.kind === 'error' ? `error: ${cause.error.code}` : (cause?.kind ?? 'unknown'))

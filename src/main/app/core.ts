@@ -1,6 +1,8 @@
 // What the API is made of; the composition root fills it in.
-import type { AppState, EngineState, StarterState } from '../../shared/contract'
-import type { Session } from '../../shared/session'
+import type { AppState, EngineState, PolicyTest, PolicyVerdict, StarterState } from '../../shared/contract'
+import type { Grant, PolicyState } from '../../shared/policy'
+import type { Job, Session } from '../../shared/session'
+import type { UndoUsage } from '../../shared/undo'
 import type { Outcome } from '../session/scope'
 import type { Sessions } from '../session/sessions'
 import type { ExportFormat } from '../store/transfer'
@@ -33,6 +35,21 @@ export interface Core {
   /** Pieces of the file; none when there is no such session. */
   exportSession(id: string, format: ExportFormat): Iterable<string>
   importSession(input: { text: string; workspace?: string | undefined }): Outcome<ImportReport> | { ok: false; message: string }
+  readonly policy: {
+    /** Reads the file again. */
+    show(): PolicyState
+    /** What would be decided of a call, part by part. Fails for a tool that does not exist or arguments that do not fit. */
+    test(input: PolicyTest): { ok: true; value: PolicyVerdict } | { ok: false; message: string }
+    grants(): Grant[]
+    revoke(grantId: string): boolean
+  }
+  readonly undo: { usage(): UndoUsage; clear(): UndoUsage }
+  readonly jobs: {
+    read(jobId: string, lines: number): { job: Job; text: string } | undefined
+    stop(jobId: string): Promise<Job | undefined>
+  }
+  /** Lines of a whole output from `from` (1 is the first), without the secrets in it. Undefined: there is none of that name any more. */
+  readOutput(ref: string, from: number, lines: number): Promise<{ text: string; more: boolean; bytes: number } | undefined>
   /** Brings the host before the person's eyes. */
   show(): { url?: string; host: string }
 }

@@ -13,11 +13,7 @@ export function createRouter(core: Core) {
       throw core.explain(error)
     }
   })
-  const session = (id: string): SessionHandle => {
-    const found = core.sessions.get(id)
-    if (!found) throw new ORPCError('NOT_FOUND', { message: `There is no session ${id}.`, defined: true })
-    return found
-  }
+  const session = (id: string): SessionHandle => found(core.sessions.get(id), `There is no session ${id}.`)
   return os.router({
     app: {
       watch: os.app.watch.handler(({ signal }) => core.feed.watch(signal ?? NEVER)),
@@ -32,6 +28,7 @@ export function createRouter(core: Core) {
       rename: os.sessions.rename.handler(({ input }) => session(input.sessionId).rename(input.title)),
       archive: os.sessions.archive.handler(({ input }) => session(input.sessionId).archive(input.archived)),
       setModel: os.sessions.setModel.handler(({ input }) => session(input.sessionId).setModel(input.model)),
+      setMode: os.sessions.setMode.handler(({ input }) => session(input.sessionId).setMode(input.mode)),
       setQueueModes: os.sessions.setQueueModes.handler(({ input }) => session(input.sessionId).setQueueModes(input.steer, input.followUp)),
       bin: os.sessions.bin.handler(({ input }) => session(input.sessionId).bin(true)),
       restore: os.sessions.restore.handler(({ input }) => session(input.sessionId).bin(false)),
@@ -61,6 +58,7 @@ export function createRouter(core: Core) {
       prompt: os.run.prompt.handler(async ({ input }) => valueOf(await session(input.sessionId).prompt(input))),
       retry: os.run.retry.handler(async ({ input }) => valueOf(await session(input.sessionId).retry(input.more))),
       stop: os.run.stop.handler(({ input }) => ({ stopped: session(input.sessionId).stop() })),
+      cancelCall: os.run.cancelCall.handler(({ input }) => ({ cancelled: session(input.sessionId).cancelCall(input.callId) })),
       answer: os.run.answer.handler(async ({ input }) => valueOf(await session(input.sessionId).answer(input.approvalId, input.answer))),
       goTo: os.run.goTo.handler(async ({ input }) => valueOf(await session(input.sessionId).goTo(input)))
     },
@@ -69,6 +67,28 @@ export function createRouter(core: Core) {
       edit: os.queue.edit.handler(async ({ input }) => valueOf(await session(input.sessionId).edit(input.itemId, input))),
       move: os.queue.move.handler(async ({ input }) => valueOf(await session(input.sessionId).move(input.itemId, input.before))),
       release: os.queue.release.handler(async ({ input }) => valueOf(await session(input.sessionId).release(input.itemId)))
+    },
+    policy: {
+      show: os.policy.show.handler(() => core.policy.show()),
+      test: os.policy.test.handler(({ input }) => valueOf(core.policy.test(input), 'UNUSABLE')),
+      grants: os.policy.grants.handler(() => core.policy.grants()),
+      revoke: os.policy.revoke.handler(({ input }) => ({ revoked: core.policy.revoke(input.grantId) }))
+    },
+    undo: {
+      list: os.undo.list.handler(({ input }) => session(input.sessionId).keptCalls()),
+      plan: os.undo.plan.handler(async ({ input }) => valueOf(await session(input.sessionId).planUndo(input.target))),
+      apply: os.undo.apply.handler(async ({ input }) => valueOf(await session(input.sessionId).applyUndo(input.token))),
+      usage: os.undo.usage.handler(() => core.undo.usage()),
+      clear: os.undo.clear.handler(() => core.undo.clear())
+    },
+    jobs: {
+      read: os.jobs.read.handler(({ input }) => found(core.jobs.read(input.jobId, input.lines), `There is no job ${input.jobId}.`)),
+      stop: os.jobs.stop.handler(async ({ input }) => found(await core.jobs.stop(input.jobId), `There is no job ${input.jobId}.`))
+    },
+    output: {
+      read: os.output.read.handler(async ({ input }) =>
+        found(await core.readOutput(input.ref, input.from, input.lines), `The output ${input.ref} is not kept any more.`)
+      )
     },
     side: {
       begin: os.side.begin.handler(({ input }) => valueOf(session(input.sessionId).beginSide(input.entryId, input.name ?? ''))),
@@ -91,6 +111,11 @@ function* inPieces(pieces: Iterable<string>): Generator<string> {
 }
 
 const NEVER = new AbortController().signal
+
+function found<T>(value: T | undefined, message: string): T {
+  if (value !== undefined) return value
+  throw new ORPCError('NOT_FOUND', { message, defined: true })
+}
 
 function valueOf<T>(outcome: Outcome<T> | { ok: false; message: string }, code?: 'UNUSABLE'): T {
   if (outcome.ok) return outcome.value

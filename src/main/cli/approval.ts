@@ -23,7 +23,7 @@ export async function answerFor(approval: Approval, allowed: ReadonlySet<string>
 }
 
 export function describe({ preview, arguments: raw }: Approval): string {
-  if (preview.kind === 'arguments') return inert(raw)
+  if (preview.kind !== 'file') return inert(raw)
   const lines = preview.diff.split('\n').map((line) => {
     const colour = line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : 'gray'
     return styleText(colour, inert(line))

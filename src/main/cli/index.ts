@@ -38,7 +38,7 @@ async function withClient(options: Common, work: (client: Client) => Promise<num
 
 async function open(home: string): Promise<{ client: Client; close(): void | Promise<void> }> {
   try {
-    const app = composeApp({ home, host: 'cli', version, engineEntry: join(import.meta.dirname, 'engine.js') })
+    const app = await composeApp({ home, host: 'cli', version, engineEntry: join(import.meta.dirname, 'engine.js') })
     for (const { message } of app.core.feed.state.notices) process.stderr.write(`${styleText('yellow', message)}\n`)
     return { client: createRouterClient(app.router), close: () => app.close() }
   } catch (error) {

@@ -36,7 +36,7 @@ async function serve(): Promise<void> {
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw new Error(`--port ${values.port ?? ''} is not a port (0 to 65535).`)
   let host: WebHost | undefined
-  const app = composeApp({
+  const app = await composeApp({
     show: () => (host ? { url: host.link() } : {}),
     home,
     host: 'web',
