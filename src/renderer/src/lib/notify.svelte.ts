@@ -2,7 +2,7 @@
 const KEY = 'tau.notify'
 
 /** `missing`: this browser knows no notifications. `blocked`: it refuses them. */
-export type NotifyState = 'on' | 'off' | 'blocked' | 'missing'
+type NotifyState = 'on' | 'off' | 'blocked' | 'missing'
 
 const read = (): NotifyState => {
   if (typeof Notification === 'undefined') return 'missing'

@@ -14,7 +14,6 @@ export const tool = {
   },
   waitsFor: (names: string) => `waits for ${names}`,
   andMore: (name: string, more: number) => `${name} and ${String(more)} more`,
-  thisSession: 'this session',
   stop: 'Stop',
   stopOne: (name: string) => `Stop only this call of ${name}`,
   output: 'Newest output',

@@ -6,7 +6,6 @@ export const tool = {
   states: { checking: '检查中', asking: '需要您回答', waiting: '等待轮到它', running: '运行中', done: '完成', unfinished: '没有结果' },
   waitsFor: (names: string) => `等待 ${names}`,
   andMore: (name: string, more: number) => `${name} 等另外 ${String(more)} 个`,
-  thisSession: '本会话',
   stop: '停止',
   stopOne: (name: string) => `只停止 ${name} 的这次调用`,
   output: '最新输出',
