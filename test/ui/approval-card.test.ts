@@ -300,6 +300,15 @@ describe('what it answers', () => {
     expect(answers(card)).toEqual([{ sessionId: 's1', approvalId: 'a1', answer: { kind: 'reply', text: 'Green' } }])
   })
 
+  it('nothing while there is no connection', async () => {
+    const { state } = show(FILE)
+    state.link = 'reconnecting'
+    await waitFor(() => {
+      for (const button of ['allow-once', 'allow-session', 'allow-always', 'deny'])
+        expect(screen.getByTestId<HTMLButtonElement>(button).disabled, button).toBe(true)
+    })
+  })
+
   it('one answer, however often the button is pressed', async () => {
     const card = show(FILE, { 'run.answer': () => new Promise(() => undefined) })
     await fireEvent.click(screen.getByTestId('allow-once'))

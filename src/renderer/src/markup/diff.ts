@@ -31,6 +31,8 @@ export function linesOf(diff: string): DiffLine[] {
 /** A row to draw: a line, or unchanged lines that are folded away (`from`: number of the first one in the list of lines). */
 export type DiffRow = DiffLine | { readonly kind: 'fold'; readonly from: number; readonly count: number }
 
+const isChange = (line: DiffLine | undefined): boolean => line?.kind === 'add' || line?.kind === 'remove'
+
 /** Unchanged lines that stay beside a change. */
 const BESIDE = 3
 /** A fold takes a row itself, so few lines are not worth one. */
@@ -45,8 +47,8 @@ export function rowsOf(lines: readonly DiffLine[], open: ReadonlySet<number>): D
     if (end === i) {
       rows.push(...lines.slice(i, ++end))
     } else {
-      const from = i === 0 ? 0 : i + BESIDE
-      const to = end === lines.length ? end : end - BESIDE
+      const from = isChange(lines[i - 1]) ? i + BESIDE : i
+      const to = isChange(lines[end]) ? end - BESIDE : end
       if (to - from < WORTH || open.has(from)) rows.push(...lines.slice(i, end))
       else rows.push(...lines.slice(i, from), { kind: 'fold', from, count: to - from }, ...lines.slice(to, end))
     }
