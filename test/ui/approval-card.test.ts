@@ -198,6 +198,18 @@ describe('what it shows', () => {
     expect(read(screen.getByTestId('approval-url'))).toContain('POSThttps://example.org/\u202ex?q=<b>')
   })
 
+  it.each<[string, Approval]>([
+    ['folder of a command', command({ cwd: '/home/ada/my\u200bnotes' })],
+    [
+      'target of a move',
+      { ...FILE, preview: { kind: 'file', path: '/a', to: '/b\u202e', change: 'move', diff: '', added: 0, removed: 0 } }
+    ],
+    ['choice of a question', ask(['Y\u200bes'])]
+  ])('a warning when something unseen is in the %s', (_, approval) => {
+    show(approval)
+    expect(screen.getByRole('alert').textContent).toContain('cannot be seen')
+  })
+
   it('letters of two alphabets in one word of a command', () => {
     show(command({ command: 'npm run te\u0455t' }))
     expect(screen.getByRole('alert').textContent).toContain('look alike')
