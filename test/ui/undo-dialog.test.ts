@@ -145,11 +145,17 @@ describe('the undo', () => {
     expect(calls.at(-1)).toEqual(['undo.plan', { sessionId: 's1', target: { kind: 'call', id: 'k9' } }])
   })
 
+  it('of an undo is called by its name', async () => {
+    const back = { ...plan([step('a.md')]), calls: [kept('k9', { isUndo: true })] }
+    show({ 'undo.plan': () => Promise.resolve(back) }, { kind: 'call', id: 'k9' })
+    await screen.findByRole('heading', { name: 'Take an undo back' })
+  })
+
   it('is refused when the plan is not true any more', async () => {
     const refuse = () => Promise.reject(new ORPCError('CONFLICT', { message: 'The files changed.', defined: true }))
     show({ 'undo.plan': () => Promise.resolve(plan([step('a.md')])), 'undo.apply': refuse })
     await fireEvent.click(await screen.findByTestId('undo-apply'))
-    expect((await screen.findByTestId('undo-failed')).textContent).toContain('The files changed.')
+    expect((await screen.findByTestId('undo-failed')).textContent).toMatch(/The undo did not take place\..*The files changed\./)
   })
 })
 

@@ -47,10 +47,12 @@ export const undo = {
   title: {
     call: 'Undo one call',
     run: 'Undo a run',
-    entry: 'Undo back to a message'
+    entry: 'Undo back to a message',
+    redo: 'Take an undo back'
   },
   looking: 'Comparing with what is there now…',
   failed: 'What would happen could not be found out.',
+  refused: 'The undo did not take place.',
   again: 'Look again',
   lead: (calls: string, files: string) => `${calls}, ${files}. Nothing has changed yet.`,
   calls: (count: number) => n(count, { one: '# call', other: '# calls' }),
