@@ -24,8 +24,15 @@ describe('what is folded', () => {
         for (const row of rows) {
           if (row.kind !== 'fold') continue
           expect(row.count).toBeGreaterThan(3)
-          const around = lines.slice(Math.max(0, row.from - 3), row.from + row.count + 3)
-          expect(around.filter((l) => l.kind === 'add' || l.kind === 'remove')).toEqual([])
+          for (const [edge, by] of [
+            [row.from - 1, -1],
+            [row.from + row.count, 1]
+          ] as const) {
+            let at = edge
+            while (lines[at]?.kind === 'same') at += by
+            if (lines[at]?.kind === 'add' || lines[at]?.kind === 'remove') expect(Math.abs(at - edge)).toBe(3)
+          }
+          expect(new Set(lines.slice(row.from, row.from + row.count).map((l) => l.kind))).toEqual(new Set(['same']))
         }
       })
     )

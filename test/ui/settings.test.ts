@@ -192,7 +192,7 @@ describe('notifications', () => {
   })
 
   it.each([
-    [{ permission: 'denied' }, 'blocks notifications'],
+    [{ permission: 'denied' }, 'blocked here'],
     [undefined, 'knows no notifications']
   ])('say when they cannot be had', async (system, words) => {
     vi.stubGlobal('Notification', system)

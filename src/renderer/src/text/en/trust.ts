@@ -172,6 +172,6 @@ export const settings = {
   notifyTurnOn: 'Turn on',
   notifyTurnOff: 'Turn off',
   notifyBlocked:
-    'This browser blocks notifications from Tau; you can allow them in its settings for this page. The title of the page counts what waits.',
+    'Notifications from Tau are blocked here. A browser can allow them in its settings for this page. The title of the page counts what waits.',
   notifyMissing: 'This browser knows no notifications. The title of the page counts what waits.'
 }

@@ -168,6 +168,6 @@ export const settings = {
   notifyOff: '通知已关闭。',
   notifyTurnOn: '打开',
   notifyTurnOff: '关闭',
-  notifyBlocked: '浏览器阻止了 Tau 的通知；您可以在浏览器中为这个页面允许通知。页面标题会显示等待的数量。',
+  notifyBlocked: '这里阻止了 Tau 的通知。在浏览器中，您可以在设置里为这个页面允许通知。页面标题会显示等待的数量。',
   notifyMissing: '这个浏览器不支持通知。页面标题会显示等待的数量。'
 }
