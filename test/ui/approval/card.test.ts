@@ -98,6 +98,24 @@ describe('what it shows', () => {
     expect(screen.getByTestId('approval-why').textContent).toMatch(/before every effect.*mode of this session.*ask/s)
   })
 
+  it.each<[string, Approval['preview']]>([
+    ['a file', { kind: 'file', path: '/w/a.md', to: '/w/b.md', change: 'move', diff: '', added: 0, removed: 0 }],
+    ['an address', { kind: 'url', method: 'GET', url: 'https://example.org:8080/x' }]
+  ])('nothing twice that is touched, when it is %s', (_, preview) => {
+    const touched = {
+      ...DECISION.touched,
+      reads: ['/w/a.md'],
+      writes: ['/w/a.md', '/w/b.md', '/w/c.md'],
+      hosts: ['example.org:8080'],
+      commands: []
+    }
+    show({ ...FILE, preview, decision: { ...DECISION, touched } })
+    const listed = screen.getByTestId('touched').querySelector('dl')?.textContent
+    expect(listed).toContain('/w/c.md')
+    if (preview.kind === 'file') expect(listed).not.toMatch(/a\.md|b\.md/)
+    else expect(listed).not.toContain('example.org')
+  })
+
   it('a warning when the call follows from text from outside', () => {
     show({ ...command(), decision: { ...DECISION, code: 'foreign' } })
     expect(screen.getByTestId('approval-foreign').textContent).toContain('came from outside')

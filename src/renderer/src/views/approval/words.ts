@@ -1,5 +1,5 @@
 // What an approval is called, in the card, in a notification and for those who listen: the same words everywhere.
-import type { Approval } from '../../../../shared/session'
+import type { Approval, Preview } from '../../../../shared/session'
 import { fieldsOf } from '../../markup/arguments'
 import { hasUnseen, mixesScripts } from '../../markup/visible'
 import { texts } from '../../text/index.svelte'
@@ -35,6 +35,12 @@ export function subjectOf({ preview }: Approval): string {
     case 'arguments':
       return ''
   }
+}
+
+/** Paths and hosts that the preview names, so that they need not be named again. */
+export function shownIn(preview: Preview): string[] {
+  if (preview.kind === 'file') return [preview.path, ...(preview.to === undefined ? [] : [preview.to])]
+  return preview.kind === 'url' && URL.canParse(preview.url) ? [new URL(preview.url).hostname, new URL(preview.url).host] : []
 }
 
 /**
