@@ -136,6 +136,36 @@ describe.skipIf(chromiumPath === undefined)('in the window', () => {
     await page.close()
   })
 
+  it('a hidden page tells by a notification of the system what its card asks, and takes it away with the answer', async () => {
+    await context.grantPermissions(['notifications'], { origin: web.origin })
+    const { page, sessionId } = await begin(`pause: 1500ms\n${write('told.txt')}\n---\nsay: All said.`)
+    // a browser without a screen hides no page, so the page is told that it is hidden; the notification is the browser's own
+    await page.evaluate(() => {
+      const told: string[] = []
+      const Native = Notification
+      class Heard extends Native {
+        constructor(title: string, options?: NotificationOptions) {
+          super(title, options)
+          this.addEventListener('show', () => told.push(`shown: ${title}\n${options?.body ?? ''}`))
+          this.addEventListener('close', () => told.push('closed'))
+          this.addEventListener('error', () => told.push('refused'))
+        }
+      }
+      Object.assign(globalThis, { Notification: Heard, told })
+      Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' })
+      document.dispatchEvent(new Event('visibilitychange'))
+    })
+    const told = (): Promise<string[]> => page.evaluate(() => (globalThis as unknown as { told: string[] }).told)
+    await until('the notification', async () => (await told()).length > 0)
+    const { session } = await api.sessions.open({ sessionId })
+    expect(await told()).toEqual([`shown: Tau wants to create a file\n${join(workspace, 'told.txt')}\n${session.title}`])
+    await page.getByTestId('allow-once').click()
+    await until('its end', async () => (await told()).at(-1) === 'closed')
+    await page.getByText('All said.').waitFor()
+    await context.clearPermissions()
+    await page.close()
+  })
+
   it('a change of 8,000 lines is all there, in parts, and the card fits a narrow window', async () => {
     const lines = Array.from({ length: 8_000 }, (_, i) => `${String(i)} ${'word '.repeat(i % 9)}`)
     const { page, sessionId } = await begin(write('long.txt', lines.join('\n')))
