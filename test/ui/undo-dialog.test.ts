@@ -109,6 +109,14 @@ describe('the plan', () => {
     })
   })
 
+  it('is asked for once, however often the session behind it changes', async () => {
+    const { calls, update } = show({ 'undo.plan': () => Promise.resolve(plan([step('a.md')])) })
+    await screen.findByTestId('undo-apply')
+    for (let i = 0; i < 3; i++) await update({ sessionId: 's1', target: TARGET })
+    await screen.findByTestId('undo-apply')
+    expect(calls).toHaveLength(1)
+  })
+
   it('says why when there is none, and looks again', async () => {
     let asked = 0
     const look = () =>
