@@ -11,6 +11,8 @@ const CallPart = z.object({ type: z.literal('call'), id: z.string().min(1), name
 /** Counts as the server reported them; a missing number is unknown, never zero. Durations in milliseconds. */
 export const Usage = z.object({
   inputTokens: z.number().int().nonnegative().optional(),
+  /** Of the input tokens, those that the provider still had from before: they are cheaper. */
+  cachedInputTokens: z.number().int().nonnegative().optional(),
   outputTokens: z.number().int().nonnegative().optional(),
   loadMs: z.number().nonnegative().optional(),
   readMs: z.number().nonnegative().optional(),

@@ -194,7 +194,11 @@ export const keptKey = (kept: KeptCall): string => (kept.isUndo ? kept.id : kept
 
 function withKept(known: SessionView['kept'], kept: KeptCall, undone: readonly string[]): SessionView['kept'] {
   const next = new Map(known).set(keptKey(kept), kept)
-  for (const [key, old] of next) if (undone.includes(old.id)) next.set(key, { ...old, undoneBy: kept.id })
+  for (const [key, { undoneBy, ...old }] of next) {
+    if (undone.includes(old.id)) next.set(key, { ...old, undoneBy: kept.id })
+    // what undid it was itself undone: it holds again
+    else if (undoneBy !== undefined && undone.includes(undoneBy)) next.set(key, old)
+  }
   return next
 }
 

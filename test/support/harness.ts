@@ -17,7 +17,7 @@ import { createSessions, type Sessions } from '../../src/main/session/sessions'
 import { openStore, type Store } from '../../src/main/store/store'
 import { outputFiles } from '../../src/main/store/outputs'
 import { builtInTools } from '../../src/main/tools'
-import { noUndo } from '../../src/main/undo/undo'
+import { createUndo } from '../../src/main/undo/undo'
 import { simplePolicy } from './simple-policy'
 import { freshFolder } from './folders'
 
@@ -66,13 +66,21 @@ export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Har
   const store = guarded(openStore(home, 'test'), options.beforeWrite ?? (() => undefined))
   recoverRuns(store, Date.now)
   const outputs = outputFiles(join(home, 'outputs'), Date.now)
+  const undo = createUndo({
+    store,
+    folder: join(home, 'kept'),
+    now: options.now ?? Date.now,
+    failed: (error) => {
+      throw error
+    }
+  })
   const make = (): Sessions =>
     createSessions({
       store,
       registry: createRegistry(options.tools ?? builtInTools(outputs)),
       queue: createQueue(),
       outputs,
-      undo: noUndo,
+      undo,
       policy: simplePolicy,
       budget: options.budget ?? DEFAULT_BUDGET,
       openModel: (id) =>

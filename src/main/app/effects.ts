@@ -8,7 +8,7 @@ import type { CallFacts, Policy } from '../session/scope'
 import { outputFiles, type OutputFiles } from '../store/outputs'
 import type { Store } from '../store/store'
 import { builtInTools } from '../tools'
-import { noUndo, type Undo } from '../undo/undo'
+import { createUndo, type Undo } from '../undo/undo'
 import { simplePolicy } from '../../../test/support/simple-policy'
 
 export interface Effects {
@@ -19,7 +19,7 @@ export interface Effects {
   readonly undo: Undo
   readonly jobs: { list(): Job[]; watch(changed: () => void): () => void; read(id: string, lines: number): { job: Job; text: string } | undefined; stop(id: string): Promise<Job | undefined>; close(): Promise<void> }
 }
-export async function createEffects({ home, now }: { home: string; store: Store; now: () => number }): Promise<Effects> {
+export async function createEffects({ home, store, now }: { home: string; store: Store; now: () => number }): Promise<Effects> {
   const outputs = outputFiles(join(home, 'outputs'), now)
   await Promise.resolve()
   return {
@@ -27,7 +27,7 @@ export async function createEffects({ home, now }: { home: string; store: Store;
     sandbox: { kind: 'none', why: 'x' },
     registry: createRegistry(builtInTools(outputs)),
     outputs,
-    undo: noUndo,
+    undo: createUndo({ store, folder: join(home, 'kept'), now, failed: () => undefined }),
     jobs: { list: () => [], watch: () => () => undefined, read: () => undefined, stop: () => Promise.resolve(undefined), close: () => Promise.resolve() }
   }
 }

@@ -2,6 +2,7 @@
 import { type AssistantMessage, appendText, type Fault, type StopReason } from '../../shared/message'
 import type { ModelPhase } from '../../shared/session'
 import type { ModelEvent, ModelFault, ModelRequest, StreamFn } from '../models/model'
+import { splitArguments } from './arguments'
 
 export interface AnswerScope {
   readonly stream: StreamFn
@@ -73,7 +74,8 @@ export async function collectAnswer(scope: AnswerScope): Promise<{ message: Assi
           break
         }
         case 'call':
-          parts.push({ type: 'call', id: scope.nameCall(event.id), name: event.name, arguments: event.arguments })
+          for (const [i, text] of splitArguments(event.arguments).entries())
+            parts.push({ type: 'call', id: scope.nameCall(i === 0 ? event.id : undefined), name: event.name, arguments: text })
           break
         case 'end':
           return finish(parts, event, end)

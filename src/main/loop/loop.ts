@@ -102,6 +102,7 @@ async function runTurns(input: LoopInput): Promise<StopCause> {
   const { runId, signal, emit, context } = input
   const began = performance.now()
   const used = { turns: 0, calls: 0, tokens: 0, cost: 0 }
+  const unreadable = new Map<string, number>()
   const spent = (): Spent => ({ ...used, wallMs: Math.round(performance.now() - began) })
   let { pending } = input
   let heard = false // words that came at the end of the turn before are part of this request already
@@ -124,7 +125,7 @@ async function runTurns(input: LoopInput): Promise<StopCause> {
       if (held) await held
     }
     const mayCall = answer && !stop && (answer.stopReason === 'calls' || answer.stopReason === 'length' || pending)
-    const batch = mayCall ? await runCalls(input, answer, turn, turnSignal, pending) : { results: [] }
+    const batch = mayCall ? await runCalls(input, answer, turn, turnSignal, { pending, unreadable }) : { results: [] }
     pending = undefined
     used.calls += batch.results.length
     for (const result of batch.results) context.add(result)
@@ -214,7 +215,7 @@ async function runCalls(
   answer: AssistantMessage,
   turn: number,
   signal: AbortSignal,
-  pending: PendingCalls | undefined
+  { pending, unreadable }: { readonly pending: PendingCalls | undefined; readonly unreadable: Map<string, number> }
 ): Promise<{ results: ToolMessage[]; stop?: StopCause }> {
   const { sessionId, runId, workspace, registry, hooks, queue, outputs, keeper, cancelled, emit } = input
   const scope = {
@@ -229,6 +230,7 @@ async function runCalls(
     keeper,
     cancelled,
     signal,
+    unreadable,
     foreign: input.context.foreign,
     waits: (callId: string, behind: readonly JobOwner[]) => void emit({ type: 'tool_wait', callId, behind }),
     dispatched: (callId: string) => emit({ type: 'tool_dispatch', callId }),

@@ -6,7 +6,7 @@
 import type { CallPart, ToolMessage } from '../../shared/message'
 import type { Access } from '../../shared/policy'
 import type { Progress, StopCause } from '../../shared/session'
-import { readArguments } from './arguments'
+import { CUT_OFF, readArguments } from './arguments'
 import { type EndedCall, type Hooks, isVerdict, type ReadyCall } from './hooks'
 import type { JobOwner, TaskQueue } from './queue'
 import { DEFAULT_TIME_LIMIT_MS, type Keeper, type OutputKeeper, type Registry, type ToolOutput } from './tool'
@@ -24,6 +24,8 @@ export interface PipelineScope {
   readonly signal: AbortSignal
   /** Aborts when the person stops this one call. */
   readonly cancelled: (callId: string) => AbortSignal
+  /** Tools whose last call in the run could not be read, and the turn of it: the next one is the only second try (spec T4). */
+  readonly unreadable: Map<string, number>
   /** Whether what the model sees holds text from outside. */
   readonly foreign: boolean
   /** The call must wait for its turn. */
@@ -52,12 +54,13 @@ export async function runCall(call: CallPart, scope: PipelineScope, cut: boolean
     return stop ? { ...end, stop } : end
   }
   if (scope.signal.aborted) return refused('aborted', NOT_BEGUN)
-  if (cut) return refused('cut_off', CUT_OFF)
+  if (cut) return refused('cut_off', `Your message reached the token limit. ${CUT_OFF}`)
 
   const tool = scope.registry.find(call.name)
   if (!tool) return refused('unknown_tool', unknownTool(call.name, scope.registry.names))
   const read = readArguments(tool, call.arguments)
-  if (!read.ok) return refused(read.code, read.reason)
+  if (!read.ok) return refused(read.code, read.code === 'invalid_arguments' ? read.reason : correct(read.reason, tool.name, scope))
+  scope.unreadable.delete(tool.name)
 
   const ready: ReadyCall = {
     runId: scope.runId,
@@ -89,7 +92,7 @@ export async function runCall(call: CallPart, scope: PipelineScope, cut: boolean
       scope.waits(call.id, behind)
     },
     run: async () => {
-      const kept = await scope.keeper.before({ ...ready, signal })
+      const kept = await scope.keeper.before(ready)
       const start = performance.now()
       output = await execute(ready, grant, scope, cancelled)
       durationMs = Math.round(performance.now() - start)
@@ -101,6 +104,14 @@ export async function runCall(call: CallPart, scope: PipelineScope, cut: boolean
   return finish(call, resultOf(call, output, durationMs), scope, ready)
 }
 
+/** The first time a model may send the call again, with what the parser said of it; after that it has to find another way. */
+function correct(reason: string, tool: string, { unreadable, turn }: PipelineScope): string {
+  const before = unreadable.get(tool)
+  unreadable.set(tool, before ?? turn)
+  return before !== undefined && before < turn ? `${reason} ${AGAIN}` : reason
+}
+const AGAIN = 'This was the second try. Do not send this call again: go on without it, or tell the person what stands in the way.'
+
 /** What the gates gave to a call. */
 interface Granted {
   readonly basis?: string
@@ -109,8 +120,6 @@ interface Granted {
 const NO_ACCESS: Access = { network: false, reads: [], writes: [], unsandboxed: false }
 const NOT_BEGUN = 'The run was stopped before this call began. Nothing ran.'
 const CANCELLED = 'The person stopped this call before it began. Nothing ran.'
-
-const CUT_OFF = 'Your message reached the token limit, so this call may be incomplete. Nothing ran. Send it again, shorter, or split it.'
 
 /** Runs the handler within its time and ours: it may throw, hang or ignore the abort, and cannot hold the run (design §3.6). */
 async function execute(call: ReadyCall, grant: Granted, scope: PipelineScope, cancelled: AbortSignal): Promise<ToolOutput> {

@@ -1,9 +1,9 @@
 // A tool is a contract: a name, a schema, a label, and a handler that only ever sees arguments that fit (spec T1, T2).
-import { z } from 'zod'
 import type { ImagePart } from '../../shared/message'
 import type { Access, Label } from '../../shared/policy'
 import type { Preview, Progress } from '../../shared/session'
 import type { ToolSpec } from '../models/model'
+import { type Parameters, schemaOf } from './arguments'
 
 /** What a tool may know of where it runs. */
 export interface ToolScope {
@@ -69,7 +69,6 @@ export interface KeptScope {
   readonly tool: Tool
   readonly arguments: unknown
   readonly workspace: string
-  readonly signal: AbortSignal
 }
 
 /**
@@ -88,7 +87,8 @@ export interface Tool<A = unknown> {
   readonly label: Label
   /** Whether it may run again by itself after a crash (spec T8). */
   readonly replay: 'safe' | 'never'
-  readonly parameters: z.ZodType<A>
+  /** A zod type, or what `compileParameters` made of a JSON Schema. */
+  readonly parameters: Parameters<A>
   /** Milliseconds; default `DEFAULT_TIME_LIMIT_MS`. */
   readonly timeLimitMs?: number
   /** Its preview is a question to the person; the answer, in words, is the call's `basis`. */
@@ -121,11 +121,6 @@ export function createRegistry(tools: readonly Tool[]): Registry {
   return {
     find: (name) => byName.get(name),
     names: sorted.map((t) => t.name),
-    specs: sorted.map((t) => ({ name: t.name, description: t.description, parameters: schemaOf(t) }))
+    specs: sorted.map((t) => ({ name: t.name, description: t.description, parameters: schemaOf(t.parameters) }))
   }
-}
-
-function schemaOf(tool: Tool): Record<string, unknown> {
-  const { $schema, ...schema } = z.toJSONSchema(tool.parameters, { io: 'input' })
-  return schema
 }

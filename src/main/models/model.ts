@@ -19,7 +19,7 @@ export interface ModelRequest {
   readonly maxOutputTokens: number
 }
 
-/** `retryable`: the same request may succeed later, and nothing was shown or run yet. */
+/** `retryable`: the same request may succeed later. Whether Tau repeats it by itself is the loop's to say: not once something was shown. */
 export interface ModelFault extends Fault {
   readonly retryable: boolean
   /** How long the server asked to wait, in milliseconds. */

@@ -9,6 +9,7 @@ import { createFlush } from './open/flush'
 import { grantTable, type GrantTable } from './tables/grants'
 import { importedLineTable, type ImportedLineTable } from './tables/imported-lines'
 import { inboxTable, type InboxTable } from './tables/inbox'
+import { keptTable, type KeptTable } from './tables/kept'
 import { lockFolder, type OwnerCard } from './open/lock'
 import { runTable, type RunTable } from './tables/runs'
 import { sessionTable, type SessionTable } from './tables/sessions'
@@ -21,6 +22,7 @@ export interface Store {
   readonly runs: RunTable
   readonly inbox: InboxTable
   readonly grants: GrantTable
+  readonly kept: KeptTable
   readonly sides: SideTable
   readonly imported: ImportedLineTable
   /** `read-only`: every write throws, with the code SQLITE_READONLY. */
@@ -120,13 +122,16 @@ const ofTheCopy = (notice: StoreNotice, folder: string): StoreNotice =>
       }
     : notice
 
-const tables = (db: Connection): Pick<Store, 'sessions' | 'entries' | 'events' | 'runs' | 'inbox' | 'grants' | 'sides' | 'imported'> => ({
+const tables = (
+  db: Connection
+): Pick<Store, 'sessions' | 'entries' | 'events' | 'runs' | 'inbox' | 'grants' | 'kept' | 'sides' | 'imported'> => ({
   sessions: sessionTable(db),
   entries: entryTable(db),
   events: eventTable(db),
   runs: runTable(db),
   inbox: inboxTable(db),
   grants: grantTable(db),
+  kept: keptTable(db),
   sides: sideTable(db),
   imported: importedLineTable(db)
 })

@@ -64,6 +64,8 @@ export function classifyComplaint({ status, text }: ServerComplaint, model: stri
     )
   if (/timed out waiting/i.test(said)) return createFault('loading_timeout', `${model} did not load in time. (${brief(said)})`)
   if (status !== undefined && status >= 500) return createFault('crashed', `The model server failed (${String(status)}): ${brief(said)}`)
+  // an error in the middle of an answer is no fault of the request
+  if (status === undefined) return createFault('crashed', `The model server failed while it ran ${model}. Try again. (${brief(said)})`)
   return createFault('bad_request', `The model server did not accept the request: ${brief(said)}`)
 }
 

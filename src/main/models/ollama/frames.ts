@@ -24,8 +24,7 @@ export function createFrameReader(model: string, tools: boolean): FrameReader {
 
   const fail = (error: ModelFault): ModelEvent[] => {
     over = true
-    // a request is only worth repeating by itself while nobody has seen or run anything of it
-    return [{ type: 'error', error: { ...error, retryable: error.retryable && !shown } }]
+    return [{ type: 'error', error }]
   }
   const show = (pieces: readonly ToolTextPiece[]): ModelEvent[] => {
     const events: ModelEvent[] = []
@@ -76,7 +75,8 @@ export function createFrameReader(model: string, tools: boolean): FrameReader {
   return {
     push(line) {
       if (over) return []
-      if (!line.ok) return fail(createFault('bad_answer', `The server of ${model} sent something that is not its protocol.`))
+      if (!line.ok)
+        return fail(createFault('bad_answer', `The server of ${model} sent something that is not its protocol. Check its address.`))
       const frame = line.value
       if (frame['error'] !== undefined) {
         const status = numberIn(frame, 'status')

@@ -9,8 +9,8 @@ export function keeperOf(desk: Desk): Keeper {
     async before(call) {
       const paths = await scopeOf(call)
       if (paths === undefined) return undefined
-      const { runId, callId, workspace, signal } = call
-      const kept = await scope.undo.before({ sessionId, runId, callId, tool: call.tool.name, workspace, scope: paths, signal })
+      const { runId, callId, workspace } = call
+      const kept = await scope.undo.before({ sessionId, runId, callId, tool: call.tool.name, workspace, scope: paths })
       return {
         after: async () => {
           const made = await kept.after()

@@ -206,5 +206,52 @@ export const migrations: readonly string[] = [
       json_object('verdict', 'allow', 'tool', permission.tool), permission.at
     from permission join session on session.id = permission.session_id;
   drop table permission;
+  `,
+  // 4: what was there before an effect. Contents lie in pack files beside the database; pack and at say where.
+  `
+  -- folders that were looked through, and what they held then: the next look reads only what has changed
+  create table seen_root (
+    id integer primary key,
+    path text not null unique,
+    used_at integer not null
+  ) strict;
+  create table seen_file (
+    root integer not null references seen_root (id) on delete cascade,
+    path text not null,
+    node text not null,
+    pack integer,
+    primary key (root, path)
+  ) strict, without rowid;
+  create index seen_file_pack on seen_file (pack) where pack is not null;
+
+  create table kept (
+    id text primary key,
+    session_id text not null references session (id),
+    run_id text not null,
+    call_id text not null,
+    tool text not null,
+    workspace text not null,
+    -- null: the whole workspace; else the paths as a list
+    paths text,
+    at integer not null,
+    -- open: the effect had not ended when it was stored
+    state text not null check (state in ('open', 'done')),
+    is_undo integer not null,
+    undone_by text references kept (id) on delete set null,
+    limits text not null
+  ) strict;
+  create index kept_session on kept (session_id, at);
+  create table kept_change (
+    kept_id text not null references kept (id) on delete cascade,
+    path text not null,
+    before text not null,
+    -- null while the effect has not ended
+    after text,
+    pack integer,
+    added integer not null,
+    removed integer not null,
+    primary key (kept_id, path)
+  ) strict, without rowid;
+  create index kept_change_pack on kept_change (pack) where pack is not null;
   `
 ]

@@ -49,7 +49,7 @@ interface SessionRow {
 }
 
 /** Tables that belong to a session, children before parents. */
-const OWNED = ['imported_line', 'side', 'label', 'granted', 'inbox', 'approval', 'call', 'run', 'event', 'entry']
+const OWNED = ['imported_line', 'side', 'label', 'granted', 'kept', 'inbox', 'approval', 'call', 'run', 'event', 'entry']
 
 export function sessionTable(db: Connection): SessionTable {
   const insert = db.prepare(

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { lstat, open, rename, rm } from 'node:fs/promises'
-import { formatPatch, OMIT_HEADERS, structuredPatch } from 'diff'
 import type { Preview } from '../../../shared/session'
 import type { ToolOutput } from '../../loop/tool'
+import { textDiff } from './diff'
 import { digestOf } from './memory'
 import { inFolderOf, openToRead, type Place } from './place'
 
@@ -98,22 +98,8 @@ export function failed(place: Place, error: unknown): ToolOutput {
   return { code: name, text: `${place.name} ${what}. Nothing was done.` }
 }
 
-/** Milliseconds that the picture of a difference may take; a larger one is told by its size. */
-const DIFF_MS = 1_500
-const DIFF_CHARS = 400_000
-
 export function filePreview(place: Place, change: 'create' | 'replace' | 'edit' | 'delete', before: string, after: string): Preview {
-  const patch = structuredPatch('', '', before, after, '', '', { context: 3, timeout: DIFF_MS })
-  const lines = patch?.hunks.flatMap((h) => h.lines)
-  const count = (sign: string): number => lines?.filter((l) => l.startsWith(sign)).length ?? 0
-  const diff = patch && patch.hunks.length > 0 ? formatPatch(patch, OMIT_HEADERS).trimEnd() : ''
+  const { diff, added, removed } = textDiff(before, after)
   const size = `(the difference is too large to show: ${String(before.length)} characters become ${String(after.length)})`
-  return {
-    kind: 'file',
-    path: place.path,
-    change,
-    diff: !patch || diff.length > DIFF_CHARS ? `@@ @@\n ${size}` : diff,
-    added: patch ? count('+') : after.split('\n').length,
-    removed: patch ? count('-') : before.split('\n').length
-  }
+  return { kind: 'file', path: place.path, change, diff: diff ?? `@@ @@\n ${size}`, added, removed }
 }
