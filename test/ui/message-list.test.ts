@@ -20,7 +20,8 @@ const props = (events: EventDraft[]) => ({
   sent: 0,
   onchoose: () => undefined,
   loadingOlder: false,
-  onolder: () => Promise.resolve()
+  onolder: () => Promise.resolve(),
+  onundo: () => undefined
 })
 const show = (events: EventDraft[]) => draw(MessageList, props(events))
 

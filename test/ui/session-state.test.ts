@@ -51,6 +51,7 @@ class Log {
       more: false,
       labels: {},
       sides: [],
+      kept: [],
       live: []
     }
   }

@@ -36,7 +36,7 @@ describe('the list', () => {
 
   it('says which session waits for the person', async () => {
     await show({ state: 'waiting' })
-    expect(screen.getByRole('img', { name: 'Waiting for your approval' })).toBeTruthy()
+    expect(screen.getByRole('img', { name: 'Waiting for your answer' })).toBeTruthy()
   })
 
   it('shows a title as text', async () => {

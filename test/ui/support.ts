@@ -18,6 +18,7 @@ export const SESSION: Session = {
   workspace: '/home/ada/notes',
   model: 'ollama:qwen3',
   archived: false,
+  mode: 'ask',
   steerMode: 'one-at-a-time',
   followUpMode: 'one-at-a-time',
   createdAt: 1,
@@ -36,6 +37,8 @@ const APP: AppState = {
   engine: { state: 'stopped' },
   ollama: { reachable: true, url: 'http://127.0.0.1:11434' },
   storage: { state: 'ok', message: '' },
+  sandbox: { kind: 'bubblewrap' },
+  policy: { path: '/home/ada/.tau/policy.json', exists: true, mode: 'ask', rules: [] },
   notices: []
 }
 
@@ -69,7 +72,9 @@ export function fakeApi(parts: Record<string, unknown> = {}) {
       }
     )
   return {
-    api: { app: group('app'), sessions: group('sessions'), run: group('run'), queue: group('queue'), side: group('side') } as Api,
+    api: Object.fromEntries(
+      ['app', 'sessions', 'run', 'queue', 'side', 'policy', 'undo', 'jobs', 'output'].map((name) => [name, group(name)])
+    ) as Api,
     calls
   }
 }

@@ -1,6 +1,6 @@
 // What the window knows of the app: its state and the list of sessions, kept by one subscription that survives cuts.
 import type { AppEvent, AppState, ModelInfo } from '../../../shared/contract'
-import type { Session } from '../../../shared/session'
+import type { Job, Session, Work } from '../../../shared/session'
 import { AGAIN, type Api, type LinkState } from './api'
 import { pause } from './pause'
 
@@ -12,12 +12,19 @@ export class AppView {
   link = $state<LinkState>('connecting')
   app = $state.raw<AppState>()
   #all = $state.raw<readonly Session[]>([])
+  /** Calls that wait or run now, of every session, in the order of their queues. */
+  work = $state.raw<readonly Work[]>([])
+  /** Commands that go on in the background, and those that ended lately. */
+  jobs = $state.raw<readonly Job[]>([])
 
   /** Newest first. */
   readonly sessions = $derived(this.#all.filter((s) => !s.archived && !isBinned(s)).sort((a, b) => b.updatedAt - a.updatedAt))
   readonly archived = $derived(this.#all.filter((s) => s.archived && !isBinned(s)).sort((a, b) => b.updatedAt - a.updatedAt))
   /** In the bin, the newest there first. */
   readonly binned = $derived(this.#all.filter(isBinned).sort((a, b) => (b.binnedAt ?? 0) - (a.binnedAt ?? 0)))
+
+  /** Sessions that wait for an answer of the person. */
+  readonly waiting = $derived(this.sessions.filter((s) => s.state === 'waiting'))
 
   /** Follows the app until `signal` ends it. */
   async follow(api: Api, signal: AbortSignal): Promise<void> {
@@ -32,11 +39,23 @@ export class AppView {
   }
 
   accept(event: AppEvent): void {
-    if (event.type === 'app') this.app = event.app
-    else if (event.type === 'session') this.put([event.session])
-    else {
-      this.#all = [...this.archived, ...this.binned]
-      this.put(event.sessions)
+    switch (event.type) {
+      case 'app':
+        this.app = event.app
+        break
+      case 'session':
+        this.put([event.session])
+        break
+      case 'sessions':
+        this.#all = [...this.archived, ...this.binned]
+        this.put(event.sessions)
+        break
+      case 'work':
+        this.work = event.work
+        break
+      case 'jobs':
+        this.jobs = event.jobs
+        break
     }
   }
 
@@ -59,6 +78,10 @@ export class AppView {
   /** A session that was deleted for good. */
   drop(id: string): void {
     this.#all = this.#all.filter((s) => s.id !== id)
+  }
+
+  session(id: string): Session | undefined {
+    return this.#all.find((s) => s.id === id)
   }
 
   model(id: string): ModelInfo | undefined {

@@ -1,9 +1,13 @@
 // What the person wants, sent to the app. Each intent says in the window's language when it did not work; the view changes only by events.
+import type { Mode } from '../../../shared/policy'
 import type { Answer, InboxItem } from '../../../shared/session'
 import { texts } from '../text/index.svelte'
 import { AGAIN, type Api, codeOf } from './api'
 import { newId } from './id'
 import { toasts } from './toasts.svelte'
+
+/** What became of an answer. `refused`: the rule that it would store goes too far or does not fit, so nothing happened; `why` says it in English. */
+export type Answered = { readonly kind: 'taken' | 'failed' } | { readonly kind: 'refused'; readonly why: string }
 
 export class Intents {
   readonly api: Api
@@ -20,8 +24,12 @@ export class Intents {
     this.#try(() => this.api.run.prompt({ sessionId, text, itemId: newId(), parentId }, AGAIN))
   retry = (sessionId: string): Promise<boolean> => this.#try(() => this.api.run.retry({ sessionId }))
   stop = (sessionId: string): Promise<boolean> => this.#try(() => this.api.run.stop({ sessionId }, AGAIN))
-  answer = (sessionId: string, approvalId: string, answer: Answer): Promise<boolean> =>
-    this.#try(() => this.api.run.answer({ sessionId, approvalId, answer }))
+  /** Stops one call; the run goes on. */
+  cancelCall = (sessionId: string, callId: string): Promise<boolean> =>
+    this.#try(() => this.api.run.cancelCall({ sessionId, callId }, AGAIN))
+  stopJob = (jobId: string): Promise<boolean> => this.#try(() => this.api.jobs.stop({ jobId }, AGAIN))
+  setMode = (sessionId: string, mode: Mode): Promise<boolean> => this.#try(() => this.api.sessions.setMode({ sessionId, mode }))
+  revoke = (grantId: string): Promise<boolean> => this.#try(() => this.api.policy.revoke({ grantId }, AGAIN))
   /** To the newest end below an entry. */
   goTo = (sessionId: string, entryId: string | null): Promise<boolean> =>
     this.#try(() => this.api.run.goTo({ sessionId, entryId, leaf: true }))
@@ -59,15 +67,30 @@ export class Intents {
     return id
   }
 
+  async answer(sessionId: string, approvalId: string, answer: Answer): Promise<Answered> {
+    try {
+      await this.api.run.answer({ sessionId, approvalId, answer })
+      return { kind: 'taken' }
+    } catch (error) {
+      if (codeOf(error) === 'UNUSABLE') return { kind: 'refused', why: (error as Error).message }
+      this.#say(error)
+      return { kind: 'failed' }
+    }
+  }
+
   async #try(act: () => Promise<unknown>): Promise<boolean> {
     try {
       await act()
       return true
     } catch (error) {
-      const { refusals } = texts.m
-      const code = codeOf(error)
-      toasts.say(code === undefined ? refusals.cut : (refusals.byCode[code] ?? refusals.other((error as Error).message)))
+      this.#say(error)
       return false
     }
+  }
+
+  #say(error: unknown): void {
+    const { refusals } = texts.m
+    const code = codeOf(error)
+    toasts.say(code === undefined ? refusals.cut : (refusals.byCode[code] ?? refusals.other((error as Error).message)))
   }
 }

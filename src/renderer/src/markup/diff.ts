@@ -27,3 +27,32 @@ export function linesOf(diff: string): DiffLine[] {
   }
   return lines
 }
+
+/** A row to draw: a line, or unchanged lines that are folded away (`from`: number of the first one in the list of lines). */
+export type DiffRow = DiffLine | { readonly kind: 'fold'; readonly from: number; readonly count: number }
+
+const isChange = (line: DiffLine | undefined): boolean => line?.kind === 'add' || line?.kind === 'remove'
+
+/** Unchanged lines that stay beside a change. */
+const BESIDE = 3
+/** A fold takes a row itself, so few lines are not worth one. */
+const WORTH = 4
+
+/** Lines as rows, long runs of unchanged ones folded, save those that begin at a number in `open`. Only unchanged lines are ever folded. */
+export function rowsOf(lines: readonly DiffLine[], open: ReadonlySet<number>): DiffRow[] {
+  const rows: DiffRow[] = []
+  for (let i = 0; i < lines.length;) {
+    let end = i
+    while (lines[end]?.kind === 'same') end++
+    if (end === i) {
+      rows.push(...lines.slice(i, ++end))
+    } else {
+      const from = isChange(lines[i - 1]) ? i + BESIDE : i
+      const to = isChange(lines[end]) ? end - BESIDE : end
+      if (to - from < WORTH || open.has(from)) rows.push(...lines.slice(i, end))
+      else rows.push(...lines.slice(i, from), { kind: 'fold', from, count: to - from }, ...lines.slice(to, end))
+    }
+    i = end
+  }
+  return rows
+}

@@ -34,3 +34,9 @@ export const hasUnseen = (text: string): boolean => UNSEEN.test(text.replaceAll(
 /** True when one word mixes Latin with look-alikes from Cyrillic or Greek. */
 export const mixesScripts = (text: string): boolean =>
   text.split(/[\s/\\"'`]+/u).some((word) => /\p{Script=Latin}/u.test(word) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(word))
+
+/** The text with the names of unseen characters in their places, where only plain text can be shown. */
+export const visibleOf = (text: string): string =>
+  piecesOf(text)
+    .map((p) => (p.kind === 'text' ? p.text : p.kind === 'mark' ? `[${p.name}]` : ' '.repeat(3)))
+    .join('')

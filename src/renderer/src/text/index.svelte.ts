@@ -92,6 +92,16 @@ class Texts {
     return Object.hasOwn(this.m.notices, code) ? this.m.notices[code] : undefined
   }
 
+  /** Why a person is asked, by the code of a decision; undefined when the catalog does not know it. */
+  reason(code: string): string | undefined {
+    return Object.hasOwn(this.m.approval.reasons, code) ? this.m.approval.reasons[code] : undefined
+  }
+
+  /** How a call ended, by its code: some codes mean something else of a tool than of a model. */
+  result(code: string): string | undefined {
+    return Object.hasOwn(this.m.results, code) ? this.m.results[code] : this.fault(code)
+  }
+
   /** A sentence for a fault's code; undefined when the catalog does not know it. */
   fault(code: string): string | undefined {
     return Object.hasOwn(this.m.faults, code) ? this.m.faults[code] : undefined

@@ -1,5 +1,8 @@
-import { counted } from './counted'
-import type { Messages } from './en'
+import { counted } from '../counted'
+import { tool, undo, work } from './effects'
+import { faults, results } from './faults'
+import { approval, grant, mode, rule, settings } from './trust'
+import type { Messages } from '../en'
 
 const n = counted('zh-CN')
 
@@ -60,7 +63,7 @@ export const zh = {
   sessionState: {
     ready: '就绪',
     running: '进行中',
-    waiting: '等待您的批准',
+    waiting: '等待您的回答',
     'needs-retry': '稍后重试',
     completed: '已完成',
     failed: '因错误结束',
@@ -181,7 +184,7 @@ export const zh = {
     thinking: '正在思考…',
     writing: '正在书写…',
     tool: (name: string) => `正在使用 ${name}…`,
-    asking: '等待您的批准',
+    asking: '等待您的回答',
     turn: (turn: number) => `第 ${String(turn)} 轮`,
     working: '正在处理…',
     retry: (attempt: number, attempts: number, seconds: number) =>
@@ -189,42 +192,19 @@ export const zh = {
   },
   announce: {
     started: 'Tau 开始处理了。',
-    asking: (tool: string) => `Tau 请求您的批准：${tool}。`,
+    asking: (what: string) => `${what}，正在等您回答。`,
     done: '回答已完成。',
     failed: '运行因错误结束。',
     stopped: '运行已停止。'
   },
-  tool: {
-    states: { checking: '检查中', asking: '需要批准', running: '运行中', done: '完成', unfinished: '没有结果' },
-    arguments: '参数',
-    noArguments: '没有参数。',
-    result: '结果',
-    emptyResult: '结果为空。',
-    labels: { readonly: '读取', write: '修改文件', network: '使用网络', exec: '运行程序' },
-    showLines: (lines: number) => n(lines, { other: '显示全部 # 行' }),
-    took: (time: string) => `用时 ${time}`,
-    details: (name: string) => `${name} 的详情`
-  },
-  approval: {
-    title: { create: 'Tau 想新建一个文件', replace: 'Tau 想修改一个文件', arguments: (tool: string) => `Tau 想使用 ${tool}` },
-    path: '文件',
-    change: '将会发生的改动',
-    nothing: '文件不会有变化。',
-    counts: (added: number, removed: number) => `新增 ${String(added)} 行，删除 ${String(removed)} 行`,
-    once: '允许一次',
-    session: '本会话内允许',
-    sessionMore: (tool: string) => `本会话内 ${tool} 不再询问`,
-    deny: '拒绝…',
-    reason: '为什么不？模型会读到这段话。',
-    reasonHint: '例如：换一个文件名',
-    denyConfirm: '拒绝',
-    hidden: '其中含有看不见的字符或会改变文字顺序的字符，已用标记显示出来。',
-    mixed: '其中混用了外形相似的不同字母。',
-    blank: (count: number) => n(count, { other: '# 个空格' }),
-    lines: (count: number) => n(count, { other: '# 行' }),
-    exact: '将会发生的事',
-    again: 'Tau 结束时这个操作正在进行：它可能已经发生。允许之前请先确认。'
-  },
+  tool,
+  undo,
+  work,
+  approval,
+  grant,
+  rule,
+  mode,
+  settings,
   composer: {
     label: '给 Tau 的消息',
     placeholder: '问 Tau…',
@@ -273,62 +253,6 @@ export const zh = {
     details: '详情'
   },
   budgets: { turns: '轮数', money: '美元', 'wall time': '时间', requests: '请求数', tokens: '词元', calls: '工具调用', time: '时间' },
-  faults: {
-    unreachable: '模型服务器没有响应。它在运行吗？',
-    model_missing: '该模型未安装（或已被移除）。请选择其他模型。',
-    context_overflow: '对话已超出该模型的上下文。请选择上下文更大的模型，或开始新会话。',
-    out_of_memory: '内存不足以运行该模型。请关闭一些程序，或选择更小的模型。',
-    crashed: '模型进程意外结束，下次尝试时会重新启动。',
-    engine_crashed: '引擎意外结束，下次尝试时会重新启动。',
-    busy: '模型正忙于其他事情。',
-    capability_missing: '该模型做不到所要求的事，例如使用工具。',
-    incomplete_stream: '回答在结束之前中断了。',
-    aborted: '已停止。',
-    interrupted: '已中断。',
-    no_model: '这个会话没有选择模型。',
-    starter_failed: '无法获取入门模型。请检查网络连接，然后再试。',
-    bad_weights: '模型文件已损坏或不符合要求。',
-    idle_timeout: '模型太久没有响应。',
-    script_error: '导览遇到了没有预料到的情况。',
-    denied: '已拒绝',
-    outside_workspace: '在会话文件夹之外',
-    not_found: '未找到',
-    invalid_arguments: '参数有误',
-    unknown_tool: '没有这个工具',
-    bad_json: '无法读取参数',
-    too_large: '太大',
-    changed_since_shown: '文件在显示之后被改动',
-    timeout: '用时过长',
-    threw: '工具出错',
-    budget: '达到上限',
-    expired: '未及时答复',
-    unavailable: '在这台电脑上不可用',
-    not_run: '未运行',
-    unknown_outcome: '无法得知是否运行过',
-    blocked: '不被允许',
-    gate_failed: '不被允许：检查未通过',
-    cut_off: '调用被截断',
-    not_a_file: '不是文件',
-    not_a_folder: '不是文件夹',
-    is_directory: '这是文件夹',
-    not_there: '不存在',
-    binary: '不是文本文件',
-    damaged: '已损坏',
-    out_of_range: '超出末尾',
-    bad_tool_output: '工具的结果无法读取',
-    empty_answer: '模型没有说任何内容就结束了回答。',
-    model_threw: '与模型的连接出现意外错误。',
-    bad_answer: '模型服务器返回了无法读取的内容。',
-    bad_request: '模型服务器无法理解请求。',
-    broken_off: '连接中断了。',
-    bad_file: '下载的文件不符合要求。',
-    bad_hash: '下载的文件不符合要求。',
-    no_source: '没有可以获取入门模型的地方。',
-    disk_full: '磁盘空间不足。',
-    store_failed: '内容无法保存。磁盘是否已满或只读？',
-    engine_stopped: '引擎已停止。',
-    engine_unavailable: '内置引擎无法在这台电脑上运行。',
-    loading_timeout: '模型加载时间过长。',
-    first_token_timeout: '模型太久没有开始回答。'
-  }
+  faults,
+  results
 } satisfies Messages

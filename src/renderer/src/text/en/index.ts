@@ -1,5 +1,8 @@
 // Every word of the window in English. The other languages have the same shape; a missing text is a type error.
-import { counted } from './counted'
+import { counted } from '../counted'
+import { tool, undo, work } from './effects'
+import { faults, results } from './faults'
+import { approval, grant, mode, rule, settings } from './trust'
 
 const n = counted('en')
 
@@ -60,7 +63,7 @@ export const en = {
   sessionState: {
     ready: 'Ready',
     running: 'Working',
-    waiting: 'Waiting for your approval',
+    waiting: 'Waiting for your answer',
     'needs-retry': 'Trying again soon',
     completed: 'Done',
     failed: 'Ended with an error',
@@ -188,7 +191,7 @@ export const en = {
     thinking: 'Thinking…',
     writing: 'Writing…',
     tool: (name: string) => `Using ${name}…`,
-    asking: 'Waiting for your approval',
+    asking: 'Waiting for your answer',
     turn: (turn: number) => `Round ${String(turn)}`,
     working: 'Working…',
     retry: (attempt: number, attempts: number, seconds: number) =>
@@ -196,47 +199,19 @@ export const en = {
   },
   announce: {
     started: 'Tau is working on it.',
-    asking: (tool: string) => `Tau asks for your approval: ${tool}.`,
+    asking: (what: string) => `${what}. It waits for your answer.`,
     done: 'The answer is finished.',
     failed: 'The run ended with an error.',
     stopped: 'The run was stopped.'
   },
-  tool: {
-    states: { checking: 'Checking', asking: 'Needs approval', running: 'Running', done: 'Done', unfinished: 'No result' },
-    arguments: 'Arguments',
-    noArguments: 'No arguments.',
-    result: 'Result',
-    emptyResult: 'The result is empty.',
-    labels: { readonly: 'reads', write: 'changes files', network: 'uses the network', exec: 'runs a program' },
-    showLines: (lines: number) => n(lines, { one: 'Show # more line', other: 'Show all # lines' }),
-    took: (time: string) => `took ${time}`,
-    details: (name: string) => `Details of ${name}`
-  },
-  approval: {
-    title: {
-      create: 'Tau wants to create a file',
-      replace: 'Tau wants to change a file',
-      arguments: (tool: string) => `Tau wants to use ${tool}`
-    },
-    path: 'File',
-    change: 'What would change',
-    nothing: 'The file would stay as it is.',
-    counts: (added: number, removed: number) =>
-      `${n(added, { one: '# line added', other: '# lines added' })}, ${n(removed, { one: '# line removed', other: '# lines removed' })}`,
-    once: 'Allow once',
-    session: 'Allow for this session',
-    sessionMore: (tool: string) => `${tool} will not ask again in this session`,
-    deny: 'Deny…',
-    reason: 'Why not? The model reads this.',
-    reasonHint: 'For example: use another file name',
-    denyConfirm: 'Deny',
-    hidden: 'This contains characters that cannot be seen or that change the order of the text. They are shown as marks.',
-    mixed: 'This mixes letters of different alphabets that look alike.',
-    blank: (count: number) => n(count, { one: '# space', other: '# spaces' }),
-    lines: (count: number) => n(count, { one: '# line', other: '# lines' }),
-    exact: 'Exactly what would happen',
-    again: 'This was going on when Tau ended: it may have happened already. Look before you allow it.'
-  },
+  tool,
+  undo,
+  work,
+  approval,
+  grant,
+  rule,
+  mode,
+  settings,
   composer: {
     label: 'Message to Tau',
     placeholder: 'Ask Tau…',
@@ -294,64 +269,8 @@ export const en = {
     calls: 'tool calls',
     time: 'time'
   } as Record<string, string>,
-  faults: {
-    unreachable: 'The model’s server does not answer. Is it running?',
-    model_missing: 'This model is not installed (any more). Choose another one.',
-    context_overflow: 'The conversation no longer fits into this model. Choose a model with a larger context, or begin a new session.',
-    out_of_memory: 'There was not enough memory for this model. Close something, or choose a smaller model.',
-    crashed: 'The model’s process ended unexpectedly. It starts again with the next try.',
-    engine_crashed: 'The engine ended unexpectedly. It starts again with the next try.',
-    busy: 'The model is busy with something else.',
-    capability_missing: 'This model cannot do what was asked of it, such as using tools.',
-    incomplete_stream: 'The answer broke off before its end.',
-    aborted: 'Stopped.',
-    interrupted: 'Interrupted.',
-    no_model: 'No model is chosen for this session.',
-    starter_failed: 'The starter model could not be fetched. Look at your network connection, then try again.',
-    bad_weights: 'The model’s file is damaged or not what it should be.',
-    idle_timeout: 'The model said nothing for too long.',
-    script_error: 'The guided tour met something it was not written for.',
-    denied: 'Denied',
-    outside_workspace: 'Outside the session’s folder',
-    not_found: 'Not found',
-    invalid_arguments: 'Wrong arguments',
-    unknown_tool: 'No such tool',
-    bad_json: 'Unreadable arguments',
-    too_large: 'Too large',
-    changed_since_shown: 'The file changed after it was shown',
-    timeout: 'Took too long',
-    threw: 'The tool failed',
-    budget: 'A limit was reached',
-    expired: 'Not answered in time',
-    unavailable: 'Not available on this computer',
-    not_run: 'Not run',
-    unknown_outcome: 'Nobody knows whether it ran',
-    blocked: 'Not allowed',
-    gate_failed: 'Not allowed: a check failed',
-    cut_off: 'The call was cut off',
-    not_a_file: 'Not a file',
-    not_a_folder: 'Not a folder',
-    is_directory: 'This is a folder',
-    not_there: 'Not there',
-    binary: 'Not a text file',
-    damaged: 'Damaged',
-    out_of_range: 'Beyond the end',
-    bad_tool_output: 'The tool’s answer is unreadable',
-    empty_answer: 'The model ended its answer without saying anything.',
-    model_threw: 'The connection to the model failed in a way that was not expected.',
-    bad_answer: 'The model’s server sent something that cannot be read.',
-    bad_request: 'The model’s server did not understand the request.',
-    broken_off: 'The connection broke off.',
-    bad_file: 'The downloaded file is not what it should be.',
-    bad_hash: 'The downloaded file is not what it should be.',
-    no_source: 'There is no place from which the starter model can be fetched.',
-    disk_full: 'There is not enough space on the disk.',
-    store_failed: 'What was said could not be stored. Is the disk full or read-only?',
-    engine_stopped: 'The engine was stopped.',
-    engine_unavailable: 'The built-in engine does not work on this computer.',
-    loading_timeout: 'The model took too long to load.',
-    first_token_timeout: 'The model took too long to begin its answer.'
-  } as Record<string, string>
+  faults,
+  results
 }
 
 export type Messages = typeof en
