@@ -16,8 +16,8 @@ import type { SessionHandle } from '../../src/main/session/session'
 import { createSessions, type Sessions } from '../../src/main/session/sessions'
 import { openStore, type Store } from '../../src/main/store/store'
 import { outputFiles } from '../../src/main/store/outputs'
-import { builtInTools } from '../../src/main/tools'
 import { createUndo } from '../../src/main/undo/undo'
+import { allTools } from './built-in'
 import { policyOf } from './policy'
 import { freshFolder } from './folders'
 
@@ -77,7 +77,7 @@ export function openHarness(stream: StreamFn, options: HarnessOptions = {}): Har
   const make = (): Sessions =>
     createSessions({
       store,
-      registry: createRegistry(options.tools ?? builtInTools(outputs)),
+      registry: createRegistry(options.tools ?? allTools(outputs)),
       queue: createQueue(),
       outputs,
       undo,

@@ -2,19 +2,22 @@
 import { readArguments } from '../../src/main/loop/arguments'
 import type { PreviewResult, Tool, ToolOutput, ToolRun } from '../../src/main/loop/tool'
 import { outputFiles } from '../../src/main/store/outputs'
-import { builtInTools } from '../../src/main/tools'
+import { allTools } from './built-in'
+import { createJobs, type Jobs } from '../../src/main/tools/command/jobs'
 import { freshFolder } from './folders'
 
 export interface ToolBox {
   tool(name: string): Tool
   use(name: string, args: unknown, workspace: string, basis?: string, more?: Partial<ToolRun>): Promise<ToolOutput>
   preview(name: string, args: unknown, workspace: string): Promise<PreviewResult>
+  readonly jobs: Jobs
 }
 
 /** `extra`: tools beside the built-in ones, or in the place of those of the same name. Each box has a memory of its own. */
 export function toolBox(extra: readonly Tool[] = []): ToolBox {
   const outputs = outputFiles(freshFolder('outputs'), Date.now)
-  const tools = new Map([...builtInTools(outputs), ...extra].map((t) => [t.name, t]))
+  const jobs = createJobs(Date.now)
+  const tools = new Map([...allTools(outputs, jobs), ...extra].map((t) => [t.name, t]))
   const toolCalled = (name: string): Tool => {
     const tool = tools.get(name)
     if (!tool) throw new Error(name)
@@ -32,6 +35,7 @@ export function toolBox(extra: readonly Tool[] = []): ToolBox {
     ...more
   })
   return {
+    jobs,
     tool: toolCalled,
     async use(name, args, workspace, basis, more = {}) {
       const read = readArguments(toolCalled(name), JSON.stringify(args))

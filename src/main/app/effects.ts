@@ -2,13 +2,14 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { AppState } from '../../shared/contract'
-import type { Job } from '../../shared/session'
 import { createRegistry, type Registry } from '../loop/tool'
 import { createPolicy } from '../policy/policy'
 import { loadShellParser } from '../policy/shell/parser'
 import { outputFiles, type OutputFiles } from '../store/outputs'
 import type { Store } from '../store/store'
 import { builtInTools } from '../tools'
+import { createJobs, type Jobs } from '../tools/command/jobs'
+import { createSandbox } from '../tools/command/sandbox'
 import { createUndo, type Undo } from '../undo/undo'
 
 export interface Effects {
@@ -17,13 +18,7 @@ export interface Effects {
   readonly registry: Registry
   readonly outputs: OutputFiles
   readonly undo: Undo
-  readonly jobs: {
-    list(): Job[]
-    watch(changed: () => void): () => void
-    read(id: string, lines: number): { job: Job; text: string } | undefined
-    stop(id: string): Promise<Job | undefined>
-    close(): Promise<void>
-  }
+  readonly jobs: Jobs
 }
 
 export interface EffectsConfig {
@@ -45,25 +40,21 @@ export async function createEffects({ home, store, now, grammar, failed }: Effec
       failed('undo', error)
     }
   })
+  const [parser, sandbox] = await Promise.all([loadShellParser(grammar), createSandbox([home])])
+  const jobs = createJobs(now)
   const policy = createPolicy({
     file: join(home, 'policy.json'),
-    parser: await loadShellParser(grammar),
-    sandboxed: false,
+    parser,
+    sandboxed: sandbox.kind !== 'none',
     home: homedir(),
     own: [home]
   })
   return {
     policy,
-    sandbox: { kind: 'none', why: 'x' },
-    registry: createRegistry(builtInTools(outputs)),
+    sandbox: { kind: sandbox.kind, ...(sandbox.why !== undefined && { why: sandbox.why }) },
+    registry: createRegistry(builtInTools({ outputs, sandbox, jobs })),
     outputs,
     undo,
-    jobs: {
-      list: () => [],
-      watch: () => () => undefined,
-      read: () => undefined,
-      stop: () => Promise.resolve(undefined),
-      close: () => Promise.resolve()
-    }
+    jobs
   }
 }

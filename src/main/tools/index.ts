@@ -1,6 +1,10 @@
 // The tools that Tau brings. One file a tool; adding one means writing it and naming it here.
 import type { Tool } from '../loop/tool'
 import { askPersonTool } from './ask-person'
+import type { Jobs } from './command/jobs'
+import { jobsTool } from './command/jobs-tool'
+import { runCommandTool } from './command/run-command'
+import type { Sandbox } from './command/sandbox'
 import { deleteFileTool } from './files/delete-file'
 import { editFileTool } from './files/edit-file'
 import { listDirTool } from './files/list-dir'
@@ -13,8 +17,13 @@ import { findFilesTool } from './search/find-files'
 import { searchTextTool } from './search/search-text'
 import { fetchUrlTool } from './web/fetch-url'
 
-/** All but the tools for commands, which need a sandbox and a table of jobs (command/). */
-export function builtInTools(outputs: Outputs): readonly Tool[] {
+export interface ToolNeeds {
+  readonly outputs: Outputs
+  readonly sandbox: Sandbox
+  readonly jobs: Jobs
+}
+
+export function builtInTools({ outputs, sandbox, jobs }: ToolNeeds): readonly Tool[] {
   const memory = createFileMemory()
   return [
     readFileTool(memory),
@@ -27,6 +36,8 @@ export function builtInTools(outputs: Outputs): readonly Tool[] {
     deleteFileTool(memory),
     fetchUrlTool(),
     askPersonTool,
-    lookupReferenceTool(outputs)
+    lookupReferenceTool(outputs),
+    runCommandTool(sandbox, jobs),
+    jobsTool(jobs)
   ]
 }

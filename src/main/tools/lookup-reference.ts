@@ -15,7 +15,7 @@ const MAX_BYTES = 30_000
 
 const Arguments = z.strictObject({
   ref: z.string().min(1).max(100),
-  offset: z.number().int().min(1).optional().describe('First line'),
+  offset: z.number().int().min(1).optional(),
   limit: z.number().int().min(1).max(MAX_LINES).optional(),
   contains: z.string().min(1).max(500).optional().describe('Only such lines')
 })

@@ -8,9 +8,9 @@ import { z } from 'zod'
 import type { Tool, ToolOutput } from '../../../src/main/loop/tool'
 import type { ModelEvent, ModelRequest, StreamFn } from '../../../src/main/models/model'
 import { outputFiles } from '../../../src/main/store/outputs'
-import { builtInTools } from '../../../src/main/tools'
 import { callsOf } from '../../../src/shared/message'
 import { freshFolder, type Harness, openHarness, say, waitFor } from '../../support/harness'
+import { allTools } from '../../support/built-in'
 
 const open: Harness[] = []
 afterEach(async () => {
@@ -41,7 +41,7 @@ const circular: { self?: unknown } = {}
 circular.self = circular
 
 const TOOLS: Tool[] = [
-  ...builtInTools(outputFiles(freshFolder('outputs'), Date.now)),
+  ...allTools(outputFiles(freshFolder('outputs'), Date.now)),
   tool('weather', () => ok('mild'), { parameters: z.strictObject({ city: z.string().min(1), days: z.int().min(1).max(7).optional() }) }),
   tool('send', () => ok('sent'), { parameters: z.object({ to: z.email(), tags: z.array(z.enum(['a', 'b'])).optional() }) }),
   tool('throw_error', fails(new Error('disk is on fire'))),

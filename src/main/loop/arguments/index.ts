@@ -49,7 +49,7 @@ export function readArguments(tool: Taker, raw: string): Read {
 export function schemaOf(parameters: Parameters<unknown>): Json {
   const known = schemas.get(parameters)
   if (known) return known
-  const { $schema: _, ...schema } = 'jsonSchema' in parameters ? parameters.jsonSchema : z.toJSONSchema(parameters, { io: 'input' })
+  const { $schema: _, ...schema } = 'jsonSchema' in parameters ? parameters.jsonSchema : z.toJSONSchema(parameters, { io: 'input', override: shorten })
   schemas.set(parameters, schema)
   return schema
 }
@@ -107,4 +107,10 @@ function refusal(tool: Taker, sent: unknown, best: Reading): string {
 function exampleText(tool: Taker, given: unknown): string {
   const example = exampleFor(schemaOf(tool.parameters), given, (value) => check(tool, value).issues.length === 0)
   return example === undefined ? '' : `, for example ${example}`
+}
+
+/** Takes out of an own tool's schema what only checks: a refusal says it when it matters, and every idle word costs tokens in every request. */
+function shorten({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  for (const check of ['default', 'additionalProperties', 'minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'minItems', 'maxItems'] as const)
+    Reflect.deleteProperty(jsonSchema, check)
 }

@@ -64,7 +64,7 @@ export function editFileTool(memory: FileMemory): Tool<Arguments> {
 
   return {
     name: 'edit_file',
-    description: 'Replace text in a file. Each "old" must be there exactly once, with enough lines around it.',
+    description: 'Replace text in a file. Each old text must be there exactly once.',
     label: 'write',
     replay: 'never',
     parameters: Arguments,

@@ -16,7 +16,7 @@ const MAX_IMAGE_BYTES = 5_000_000
 const Arguments = z.strictObject({
   path: z.string().min(1),
   offset: z.number().int().min(1).optional().describe('First line, from 1'),
-  limit: z.number().int().min(1).max(MAX_LINES).optional().describe('Lines')
+  limit: z.number().int().min(1).max(MAX_LINES).optional()
 })
 type Arguments = z.infer<typeof Arguments>
 
@@ -24,7 +24,7 @@ type Arguments = z.infer<typeof Arguments>
 export function readFileTool(memory: FileMemory): Tool<Arguments> {
   return {
     name: 'read_file',
-    description: 'Read a file: text (long ones in parts), picture or PDF.',
+    description: 'Read a text file (in parts), picture or PDF.',
     label: 'readonly',
     replay: 'safe',
     parameters: Arguments,

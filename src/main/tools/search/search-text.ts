@@ -14,10 +14,10 @@ const MAX_LINE = 400
 const Arguments = z.strictObject({
   pattern: z.string().min(1).describe('Regular expression'),
   path: z.string().min(1).default('.'),
-  glob: z.string().min(1).optional().describe('Only such files'),
+  glob: z.string().min(1).optional(),
   literal: z.boolean().optional(),
   ignore_case: z.boolean().optional(),
-  context: z.number().int().min(0).max(10).optional().describe('Lines around')
+  context: z.number().int().min(0).max(10).optional()
 })
 
 /** Lines that match, with file and number; ignore files are respected. */
