@@ -122,7 +122,7 @@ describe('the process', () => {
       process.kill(killed, 'SIGKILL')
     })
     expect(told.text).toContain('round')
-    expect(told.error).toMatchObject({ code: 'engine_crashed', retryable: false })
+    expect(told.error).toMatchObject({ code: 'engine_crashed', retryable: true })
     expect(engine.state()).toMatchObject({ state: 'crashed', error: { code: 'engine_crashed' } })
     expect((await collect(model.stream(ask('hi'), never))).text).toContain('Hello')
     expect(engine.pid()).not.toBe(killed)

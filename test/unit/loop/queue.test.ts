@@ -54,7 +54,9 @@ describe('the task queue', () => {
 
   it('goes on after a job that throws', async () => {
     const queue = createQueue()
-    await expect(queue.add('/w', { owner: of('s'), exclusive: true, run: () => Promise.reject(new Error('no')) }, never)).rejects.toThrow('no')
+    await expect(queue.add('/w', { owner: of('s'), exclusive: true, run: () => Promise.reject(new Error('no')) }, never)).rejects.toThrow(
+      'no'
+    )
     expect(await queue.add('/w', { owner: of('s'), exclusive: true, run: () => Promise.resolve() }, never)).toBe('done')
   })
 
@@ -111,7 +113,12 @@ describe('the task queue', () => {
     const add = (callId: string, exclusive: boolean): Promise<unknown> =>
       queue.add(
         '/w',
-        { owner: of('s', callId), exclusive, run: () => gate.promise, waits: (owners) => void behind.push(owners.map((o) => o.callId).join()) },
+        {
+          owner: of('s', callId),
+          exclusive,
+          run: () => gate.promise,
+          waits: (owners) => void behind.push(owners.map((o) => o.callId).join())
+        },
         never
       )
     const all = [add('a', true), add('b', false), add('c', true)]

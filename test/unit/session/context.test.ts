@@ -175,8 +175,8 @@ describe('entries that are no messages', () => {
   })
   it('an edit hides or replaces its target, and the newest one counts', () => {
     const edit = (n: number, message: Message | null): Entry => ({ ...at(n), type: 'edit', targetId: 'e1', message })
-    expect(sent([...said, edit(1, null)]).map(textOf)).toEqual(['onetwo'])
-    expect(sent([...said, edit(1, null), edit(2, text('eins'))]).map(textOf)).toEqual(['oneeinstwo'])
+    expect(sent([...said, edit(1, null)]).map(textOf)).toEqual(['one\n\ntwo'])
+    expect(sent([...said, edit(1, null), edit(2, text('eins'))]).map(textOf)).toEqual(['one\n\neins\n\ntwo'])
   })
   it('a branch summary is told with the files that were read and changed', () => {
     const [only] = sent([

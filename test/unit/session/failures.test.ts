@@ -174,10 +174,10 @@ const KINDS: Readonly<Record<string, Case[]>> = {
     c('empty', '{}', 'ok', /^$/)
   ],
   'a place that must not be reached (48–53)': [
-    c('read_file', '{"path":"../secret"}', 'outside_workspace', /outside the workspace/),
-    c('read_file', '{"path":"/etc/passwd"}', 'outside_workspace', /outside the workspace/),
-    c('list_dir', '{"path":"link-out"}', 'outside_workspace', /outside/),
-    c('read_file', '{"path":"link-out/passwd"}', 'outside_workspace', /outside/),
+    c('read_file', '{"path":"../secret"}', 'rule', /rule forbids.*Nothing ran/),
+    c('read_file', '{"path":"/etc/passwd"}', 'rule', /rule forbids.*only at home/),
+    c('list_dir', '{"path":"link-out"}', 'rule', /rule forbids/),
+    c('read_file', '{"path":"link-out/passwd"}', 'rule', /rule forbids/),
     c('read_file', '{"path":"missing.txt"}', 'not_found', /missing\.txt/),
     c('read_file', '{"path":"folder"}', 'is_directory', /folder/)
   ],
@@ -185,7 +185,7 @@ const KINDS: Readonly<Record<string, Case[]>> = {
     c('preview_throws', '{}', 'gate_failed', /approval.*not allowed/s),
     c('preview_refuses', '{}', 'not_a_file', /That is a folder/),
     c('write_file', '{"path":"../x","content":""}', 'outside_workspace', /outside/),
-    c('write_file', '{"path":"folder","content":""}', 'not_a_file', /folder/)
+    c('write_file', '{"path":"folder","content":""}', 'is_directory', /folder/)
   ]
 }
 
@@ -211,6 +211,8 @@ function harness(calls: readonly Case['call'][], end: ModelEvent = END): { h: Ha
   mkdirSync(join(h.workspace, 'folder'))
   writeFileSync(join(h.workspace, 'a.txt'), 'hello')
   symlinkSync('/etc', join(h.workspace, 'link-out'))
+  const rules = ['/etc/**', '/etc', join(h.workspace, '../secret')].map((path) => ({ verdict: 'deny', path, note: 'only at home' }))
+  writeFileSync(join(h.home, 'policy.json'), JSON.stringify({ rules }))
   return { h, requests }
 }
 function expectValid({ messages }: ModelRequest): void {

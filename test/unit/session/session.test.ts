@@ -258,7 +258,7 @@ describe('an approval', () => {
   it('for the session is not asked again in it, but in another one', async () => {
     const h = harness(`${WRITE}\n---\ncall: write_file {"path": "b.txt", "content": "b"}\n---\nsay: Both.`)
     const { session, id } = await asked(h)
-    void session.answer(id, { kind: 'allow', scope: 'session' })
+    void session.answer(id, { kind: 'allow', scope: 'session', rule: { verdict: 'allow', tool: 'write_file', path: '*.txt' } })
     await session.waitForIdle()
     await say(session, 'more')
     expect(existsSync(join(h.workspace, 'b.txt'))).toBe(true)

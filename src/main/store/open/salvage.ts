@@ -33,9 +33,21 @@ export function salvage(old: Connection, db: Connection, file: string): Salvage 
     for (const row of byRowid(old, 'approval')) if (parseJson(text(row['request'])) !== undefined) put('approval', row)
     for (const row of byRowid(old, 'inbox')) put('inbox', { position: row['at'], ...row })
     for (const row of byRowid(old, 'side')) put('side', row)
+    for (const row of byRowid(old, 'granted')) if (parseJson(text(row['rule'])) !== undefined) put('granted', row)
     for (const id of sessions.keys()) {
       const owner = ['session_id', id] as const
-      for (const row of byOwner(old, 'permission', owner)) put('permission', row)
+      // of before version 3: a tool that was allowed by its name
+      for (const { tool, at } of byOwner(old, 'permission', owner))
+        put('granted', {
+          id: `${id}:${text(tool)}`,
+          workspace: sessions.get(id)?.['workspace'],
+          session_id: id,
+          rule: JSON.stringify({ verdict: 'allow', tool }),
+          at
+        })
+      for (const row of byOwner(old, 'kept', owner))
+        if (put('kept', { ...row, undone_by: null }))
+          for (const change of byOwner(old, 'kept_change', ['kept_id', text(row['id'])])) put('kept_change', change)
       for (const row of byOwner(old, 'label', owner)) put('label', row)
       for (const row of byNumber(old, 'imported_line', owner, 'n'))
         put('imported_line', entries.has(text(row['entry_id'])) ? row : { ...row, entry_id: null })
