@@ -1,4 +1,4 @@
-// What the browser tests need from the system: a Chromium, and fonts for Chinese. Installed where we may, else named.
+// What tests need from the system: a Chromium, fonts for Chinese, and the sandbox that commands run in. Installed where we may, else named.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,22 +28,27 @@ export function findChromium() {
   return [env['TAU_CHROMIUM'] ?? '', ...places].find((path) => path !== '' && existsSync(path))
 }
 
-/** Sees to a Chromium: finds one, or installs Debian's where we are root and apt-get is there. @returns {Promise<string | undefined>} */
-export async function ensureChromium() {
+/** Sees to a Chromium and to bubblewrap: finds them, or installs Debian's where we are root and apt-get is there. @returns {Promise<string | undefined>} the Chromium */
+export async function ensureSystem() {
   const hasFonts = process.platform !== 'linux' || existsSync('/usr/share/fonts/opentype/noto')
+  const hasSandbox = process.platform !== 'linux' || existsSync('/usr/bin/bwrap')
   const found = findChromium()
-  if (found !== undefined && hasFonts) return found
-  const missing = [...(found === undefined ? ['chromium'] : []), ...(hasFonts ? [] : ['fonts-noto-cjk'])]
+  if (found !== undefined && hasFonts && hasSandbox) return found
+  const missing = [
+    ...(found === undefined ? ['chromium'] : []),
+    ...(hasFonts ? [] : ['fonts-noto-cjk']),
+    ...(hasSandbox ? [] : ['bubblewrap'])
+  ]
   const may = process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0
   if (!may) {
-    if (found === undefined) say(`no Chromium: the browser tests are skipped. To run them: ${howTo(missing)}`)
+    say(`not all tests can run without ${missing.join(' and ')}. To run them: ${howTo(missing)}`)
     return found
   }
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   await run('looking for system packages (apt-get update)', 'apt-get', ['update'], { env })
   const args = ['install', '-y', '--no-install-recommends', ...missing]
   const { code, output } = await run(`installing ${missing.join(' and ')} from the system's packages`, 'apt-get', args, { env })
-  if (code !== 0) say(`${output}\nsome browser tests are skipped. To run them: ${howTo(missing)}`)
+  if (code !== 0) say(`${output}\nsome tests are skipped. To run them: ${howTo(missing)}`)
   return findChromium()
 }
 

@@ -60,7 +60,7 @@ export const AppState = z.object({
   /** `read-only`: nothing can be stored at all. `full`, `busy`, `failing`: what runs waits until it can; `message` says what to do. */
   storage: z.object({ state: z.enum(['ok', 'full', 'busy', 'failing', 'read-only']), message: z.string() }),
   /** The system's sandbox that commands run in; `none`: why, in words. */
-  sandbox: z.object({ kind: z.enum(['bubblewrap', 'seatbelt', 'none']), why: z.string().optional() }),
+  sandbox: z.object({ kind: z.enum(['bubblewrap', 'none']), why: z.string().optional() }),
   policy: PolicyState,
   /** What happened to the data when it was opened: `salvaged`, `torn_tail`, `read_only`. */
   notices: z.array(Fault)
@@ -269,9 +269,7 @@ export const contract = {
     /** Reads the policy file again and says what is in it. */
     show: api.output(PolicyState),
     /** What would be decided, and why: of a command, or of a call of a tool. Nothing runs, nothing is asked. */
-    test: api
-      .input(PolicyTest)
-      .output(PolicyVerdict),
+    test: api.input(PolicyTest).output(PolicyVerdict),
     grants: api.output(z.array(Grant)),
     /** Takes a grant back; calls that run already go on. */
     revoke: api.input(z.object({ grantId: z.string() })).output(z.object({ revoked: z.boolean() }))

@@ -121,7 +121,7 @@ export const Preview = z.discriminatedUnion('kind', [
     network: z.boolean(),
     background: z.boolean(),
     /** The system's sandbox that it would run in; `none`: it may do all that the person may. */
-    sandbox: z.enum(['bubblewrap', 'seatbelt', 'none']),
+    sandbox: z.enum(['bubblewrap', 'none']),
     /** Why there is none. */
     sandboxWhy: z.string().optional()
   }),

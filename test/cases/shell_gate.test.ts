@@ -44,10 +44,10 @@ function decide({ command, policy, fs, repo_config: config }: Item): Decision {
   for (const folder of [policy.workspace, policy.cwd, policy.home]) mkdirSync(join(root, folder), { recursive: true })
   mkdirSync(join(root, policy.workspace, 'sub'), { recursive: true })
   for (const dir of fs?.dirs ?? []) mkdirSync(at(dir), { recursive: true })
-  const files = Array.isArray(fs?.files) ? fs.files.map((name) => [String(name), ''] as const) : Object.entries(fs?.files ?? {})
+  const files = Array.isArray(fs?.files) ? fs.files.map((name) => [name as string, ''] as const) : Object.entries(fs?.files ?? {})
   for (const [name, content] of files) {
     mkdirSync(dirname(at(name)), { recursive: true })
-    writeFileSync(at(name), String(content))
+    writeFileSync(at(name), content)
   }
   for (const [name, target] of Object.entries(fs?.symlinks ?? {})) {
     mkdirSync(dirname(at(name)), { recursive: true })
@@ -79,7 +79,7 @@ function configText(config: NonNullable<Item['repo_config']>): string {
     .map(([key, value]) => {
       const [section = '', ...rest] = key.split('.')
       const name = rest.pop() ?? ''
-      return `[${section}${rest.length > 0 ? ` "${rest.join('.')}"` : ''}]\n\t${name} = ${String(value)}\n`
+      return `[${section}${rest.length > 0 ? ` "${rest.join('.')}"` : ''}]\n\t${name} = ${value}\n`
     })
     .join('')
 }

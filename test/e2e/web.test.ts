@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { messageEntries } from '../../src/shared/tree'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -73,6 +74,23 @@ describe('the web host lets in', () => {
     expect(await socket({ cookie: mine }, 'http://evil.example')).toContain('401')
     expect(await socket({ cookie: mine })).toContain('401')
     expect(await socket({ cookie: mine, host: 'evil.example' }, 'http://evil.example')).toContain('401')
+  })
+
+  it('nobody who sends what is no cookie and no path, and goes on', async () => {
+    const { port } = new URL(web.origin)
+    for (const line of [
+      'GET / HTTP/1.1\r\ncookie: tau_' + port + '=\xe9\xe9\xe9' + 'x'.repeat(40),
+      'GET / HTTP/1.1\r\ncookie: tau_' + port + '=' + '\xfc'.repeat(43),
+      'GET /%E0%A4%A HTTP/1.1\r\ncookie: %%%=%%%; ;;;==',
+      'GET //%00/../..%2f HTTP/1.1\r\nx: y'
+    ]) {
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.end(Buffer.from(`${line}\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n\r\n`, 'latin1'))
+      let said = ''
+      for await (const piece of socket) said += String(piece)
+      expect(said).toMatch(/^HTTP\/1\.1 4\d\d/)
+    }
+    expect(await status('/', { cookie: await web.cookie() })).toBe(200)
   })
 
   it('no path that leads out of the page', async () => {

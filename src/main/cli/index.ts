@@ -18,6 +18,10 @@ import { queue, steer } from './sessions/queue'
 import { answer, type ContinueOptions, goOn, printRuns, replay } from './sessions/runs'
 import { text } from './text'
 import { fork, goTo, label, printTree, remove, search, side } from './sessions/tree'
+import { grants, mode, policy, type PolicyOptions } from './trust/policy'
+import { text as trust } from './trust/text'
+import { undo, type UndoOptions } from './trust/undo'
+import { cancel, jobs, work } from './trust/work'
 
 interface Common {
   readonly home?: string
@@ -54,10 +58,13 @@ async function open(home: string): Promise<{ client: Client; close(): void | Pro
 async function runsOf(id: string, options: Common & { json?: boolean }): Promise<void> {
   const home = homeFolder(options.home)
   const visit = readOwner(home) ? await visitOwner(home) : undefined
-  const reports = visit ? await visit.client.sessions.runs({ sessionId: (await findSession(visit.client, id)).id }) : lookAtRuns(home, id)
-  visit?.close()
-  if (!reports) throw new Failure(EXIT.missing, text.noSession(id))
-  process.exitCode = printRuns(reports, options)
+  try {
+    const reports = visit ? await visit.client.sessions.runs({ sessionId: (await findSession(visit.client, id)).id }) : lookAtRuns(home, id)
+    if (!reports) throw new Failure(EXIT.missing, text.noSession(id))
+    process.exitCode = printRuns(reports, options)
+  } finally {
+    visit?.close()
+  }
 }
 
 const program = new Command('tau')
@@ -160,10 +167,11 @@ program
   .description(text.answer)
   .argument('<session>', text.showId)
   .argument('[answer]', text.answerHow)
-  .argument('[reason]', text.answerReason)
+  .argument('[words]', text.answerReason)
+  .option('--rule <json>', trust.rule)
   .addOption(home())
-  .action((id: string, how: string | undefined, reason: string | undefined, options: Common) =>
-    withClient(options, (client) => answer(client, id, how, reason ?? ''))
+  .action((id: string, how: string | undefined, words: string | undefined, options: Common & { rule?: string }) =>
+    withClient(options, (client) => answer(client, id, how, words ?? '', options))
   )
 program
   .command('tree')
@@ -247,6 +255,64 @@ program
   .action((file: string, options: Common & { cwd?: string; json?: boolean }) =>
     withClient(options, (client) => importFrom(client, file, options))
   )
+program
+  .command('policy')
+  .description(trust.policy)
+  .argument('[action...]', trust.policyAction)
+  .option('--mode <mode>', trust.testMode)
+  .option('--session <id>', trust.testSession)
+  .option('--workspace <dir>', trust.testWorkspace)
+  .addOption(json())
+  .addOption(home())
+  .action((action: string[], options: Common & PolicyOptions) => withClient(options, (client) => policy(client, action, options)))
+program
+  .command('grants')
+  .description(trust.grants)
+  .argument('[action...]', trust.grantsAction)
+  .addOption(json())
+  .addOption(home())
+  .action((action: string[], options: Common & { json?: boolean }) => withClient(options, (client) => grants(client, action, options)))
+program
+  .command('mode')
+  .description(trust.mode)
+  .argument('<session>', text.showId)
+  .argument('[mode]', trust.modeGiven)
+  .addOption(home())
+  .action((id: string, given: string | undefined, options: Common) => withClient(options, (client) => mode(client, id, given)))
+program
+  .command('undo')
+  .description(trust.undo)
+  .argument('[session]', text.showId)
+  .option('--call <id>', trust.undoCall)
+  .option('--run <id>', trust.undoRun)
+  .option('--to <message>', trust.undoTo)
+  .option('--yes', trust.undoYes)
+  .option('--list', trust.undoList)
+  .option('--usage', trust.undoUsage)
+  .option('--clear', trust.undoClear)
+  .addOption(json())
+  .addOption(home())
+  .action((id: string | undefined, options: Common & UndoOptions) => withClient(options, (client) => undo(client, id, options)))
+program
+  .command('jobs')
+  .description(trust.jobs)
+  .argument('[action...]', trust.jobsAction)
+  .addOption(json())
+  .addOption(home())
+  .action((action: string[], options: Common & { json?: boolean }) => withClient(options, (client) => jobs(client, action, options)))
+program
+  .command('work')
+  .description(trust.work)
+  .addOption(json())
+  .addOption(home())
+  .action((options: Common & { json?: boolean }) => withClient(options, (client) => work(client, options)))
+program
+  .command('cancel')
+  .description(trust.cancel)
+  .argument('<session>', text.showId)
+  .argument('<call>', trust.cancelCall)
+  .addOption(home())
+  .action((id: string, callId: string, options: Common) => withClient(options, (client) => cancel(client, id, callId)))
 program
   .command('serve')
   .description(text.serve)

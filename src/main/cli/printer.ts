@@ -3,6 +3,7 @@ import { styleText } from 'node:util'
 import type { SessionEvent } from '../../shared/event'
 import type { StopCause } from '../../shared/session'
 import { text } from './text'
+import { text as trust } from './trust/text'
 
 export interface Printer {
   print(event: SessionEvent): void
@@ -51,6 +52,12 @@ export function createPrinter(json: boolean): Printer {
         case 'retry':
           note(text.retry(event.attempt, event.attempts, Math.ceil(event.waitMs / 1_000), inert(event.error.message)))
           break
+        case 'kept': {
+          const { changes, id } = event.kept
+          const sum = (key: 'added' | 'removed'): number => changes.reduce((n, c) => n + c[key], 0)
+          note(trust.kept(changes.length, sum('added'), sum('removed'), id))
+          break
+        }
         case 'notice':
           note(event.message)
           break

@@ -9,7 +9,9 @@ Exit codes:
   2    the command was not understood
   3    the data folder cannot be used (in use by another Tau, damaged, read-only)
   4    no such session, or no such model
-  5    a budget ended the run
+  5    a budget, or a tool called in circles, ended the run
+  6    "policy test": it would ask
+  7    "policy test": it would be denied
   130  stopped by Ctrl-C`,
   ask: 'Ask a question; the answer streams to the terminal',
   askText: 'the question, or - to read it from standard input',
@@ -37,10 +39,6 @@ Exit codes:
   tool: (name: string, args: string) => `→ ${name} ${args}`,
   toolEnd: (name: string, code: string, ms: number) =>
     code === 'ok' ? `✓ ${name} (${String(ms)} ms)` : `✗ ${name}: ${code} (${String(ms)} ms)`,
-  wants: (tool: string, label: string) => `Tau asks: ${tool} (${label})`,
-  file: (change: string, path: string) => `${change === 'create' ? 'create' : 'replace'} ${path}`,
-  question: 'Allow? [y] once, [s] for this session, [n] no: ',
-  why: 'Why not? (the model reads it) ',
   refused: 'Nobody at a terminal could be asked, and the flags do not allow it.',
   failed: (message: string) => `The run failed: ${message}`,
   budget: (name: string, limit: number) => `Stopped: the budget of ${String(limit)} (${name}) is used up.`,
@@ -91,8 +89,8 @@ Exit codes:
   moreMinutes: 'minutes that it may take',
   badNumber: (option: string, given: string) => `--${option} ${given}: give a number above 0.`,
   answer: 'Answer what a session asks: without an answer, print the questions',
-  answerHow: 'allow | session (allow for this session) | deny',
-  answerReason: 'why not; the model reads it',
+  answerHow: 'once | session (in this session) | always (in this workspace) | deny | reply',
+  answerReason: 'why not, or the reply; the model reads it',
   noQuestion: 'Nothing is being asked.',
   again: 'This call was going on when Tau ended: it may have had its effect already.',
   tree: 'Print the tree of a session: every message, with its id and name; * marks the head',
@@ -138,7 +136,9 @@ const zh: CliText = {
   2    命令无法理解
   3    数据文件夹不可用（另一个 Tau 正在使用、已损坏或只读）
   4    没有这个会话或模型
-  5    预算用尽，运行结束
+  5    预算用尽，或工具被反复调用，运行结束
+  6    "policy test"：会询问
+  7    "policy test"：会被拒绝
   130  被 Ctrl-C 停止`,
   ask: '提问，回答会逐字显示在终端',
   askText: '问题；写 - 则从标准输入读取',
@@ -165,10 +165,6 @@ const zh: CliText = {
   empty: '没有内容可问：文字是空的。',
   tool: (name, args) => `→ ${name} ${args}`,
   toolEnd: (name, code, ms) => (code === 'ok' ? `✓ ${name}（${String(ms)} 毫秒）` : `✗ ${name}：${code}（${String(ms)} 毫秒）`),
-  wants: (tool, label) => `Tau 请求：${tool}（${label}）`,
-  file: (change, path) => `${change === 'create' ? '新建' : '替换'} ${path}`,
-  question: '允许吗？[y] 一次，[s] 本会话，[n] 不允许：',
-  why: '为什么不允许？（模型会读到）',
   refused: '没有终端可以询问，命令行参数也没有允许。',
   failed: (message) => `运行失败：${message}`,
   budget: (name, limit) => `已停止：预算 ${String(limit)}（${name}）已用尽。`,
@@ -219,8 +215,8 @@ const zh: CliText = {
   moreMinutes: '可以花费的分钟数',
   badNumber: (option, given) => `--${option} ${given}：请给出大于 0 的数。`,
   answer: '回答会话提出的请求；不写答案则显示这些请求',
-  answerHow: 'allow | session（本会话内允许）| deny',
-  answerReason: '为什么不允许；模型会读到',
+  answerHow: 'once | session（本会话）| always（此工作区）| deny | reply',
+  answerReason: '不允许的原因，或回答；模型会读到',
   noQuestion: '没有等待回答的请求。',
   again: 'Tau 结束时这个调用正在进行：它可能已经产生效果。',
   tree: '显示会话的树：每条消息及其 id 和名称；* 标出当前位置',
@@ -256,5 +252,5 @@ const zh: CliText = {
   goOn: '要继续：tau continue'
 }
 
-const language = process.env['LC_ALL'] ?? process.env['LC_MESSAGES'] ?? process.env['LANG'] ?? ''
+export const language = process.env['LC_ALL'] ?? process.env['LC_MESSAGES'] ?? process.env['LANG'] ?? ''
 export const text: CliText = language.toLowerCase().startsWith('zh') ? zh : en

@@ -19,7 +19,7 @@ interface Job {
   waits?(behind: readonly JobOwner[]): void
 }
 /** A job as anybody may see it. */
-export interface QueuedWork extends JobOwner {
+interface QueuedWork extends JobOwner {
   readonly id: string
   readonly workspace: string
   readonly exclusive: boolean

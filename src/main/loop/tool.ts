@@ -29,7 +29,7 @@ export interface OutputKeeper {
   /** A new place; nothing is kept until the first write. `foreign`: it comes from beyond the workspace. */
   open(foreign?: boolean): OutputSink
 }
-export interface OutputSink {
+interface OutputSink {
   /** What `lookup_reference` takes. */
   readonly ref: string
   /** Never throws and never waits; what goes beyond the keeper's limit, or what the disk refuses, is counted and not kept. */

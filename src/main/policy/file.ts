@@ -5,7 +5,7 @@ import { Mode, type PolicyState, Rule } from '../../shared/policy'
 
 const Rules = z.array(Rule).max(1_000)
 const Workspace = z.strictObject({ mode: Mode.optional(), rules: Rules.optional(), reading_outside: z.enum(['ask', 'allow']).optional() })
-export const PolicyFile = z.strictObject({
+const PolicyFile = z.strictObject({
   mode: Mode.optional(),
   rules: Rules.optional(),
   /** Reading outside the workspace: `ask` (default) or `allow`. Secrets stay secrets. */
@@ -13,7 +13,7 @@ export const PolicyFile = z.strictObject({
   /** By absolute path of a workspace; what stands there comes after the rest. */
   workspaces: z.record(z.string(), Workspace).optional()
 })
-export type PolicyFile = z.infer<typeof PolicyFile>
+type PolicyFile = z.infer<typeof PolicyFile>
 
 export interface FileState {
   readonly content: PolicyFile

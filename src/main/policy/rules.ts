@@ -45,7 +45,7 @@ const wild = (pattern: string): ((text: string) => boolean) => {
 }
 
 /** `*` is any one word, `**` at the end any number of them. A word that is not known could be anything: it is no reason to allow. */
-export function matchesCommand(pattern: string, words: readonly (string | null)[], verdict: Rule['verdict']): boolean {
+function matchesCommand(pattern: string, words: readonly (string | null)[], verdict: Rule['verdict']): boolean {
   const wanted = pattern.trim().split(/\s+/)
   const open = wanted.at(-1) === '**'
   const fixed = open ? wanted.slice(0, -1) : wanted

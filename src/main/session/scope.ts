@@ -23,7 +23,7 @@ export interface CallFacts {
   readonly foreign: boolean
 }
 /** The rules as they are now: the policy file, and what Tau itself knows (src/main/policy). */
-export interface Policy {
+interface Policy {
   decide(call: CallFacts, mode: Mode, grants: readonly Grant[]): Decision
   /** The narrowest useful rule that would let such calls through; undefined: nothing sensible can be granted. */
   proposeGrant(call: CallFacts, decision: Decision): Rule | undefined

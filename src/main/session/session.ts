@@ -3,7 +3,6 @@
 import type { Allowance, Page, RunReport, Snapshot, TreeNode } from '../../shared/contract'
 import type { SessionEvent } from '../../shared/event'
 import type { Mode } from '../../shared/policy'
-import type { KeptCall, UndoPlan, UndoStep, UndoTarget } from '../../shared/undo'
 import type { Answer, InboxItem, QueueMode, Session, SideBranch, SideEnding } from '../../shared/session'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createBranches } from './branches'
@@ -13,7 +12,7 @@ import { isBusy, openLog } from './log'
 import { createApprovals } from './run/approvals'
 import { createRuns, type Runs } from './run/runs'
 import { conflict, done, notFound, type Outcome, type SessionScope } from './scope'
-import { createUndoIntents } from './undo-intents'
+import { createUndoIntents, type UndoIntents } from './undo-intents'
 import { olderPage, replayOf, runReports, snapshotOf, treeNodes } from './snapshot'
 
 interface Accepted {
@@ -21,7 +20,7 @@ interface Accepted {
   readonly seq: number
 }
 
-export interface SessionHandle {
+export interface SessionHandle extends UndoIntents {
   readonly info: Session
   snapshot(): Snapshot
   older(before: string, limit: number): Outcome<Page>
@@ -38,11 +37,6 @@ export interface SessionHandle {
   /** Stops one call; false when it was over. */
   cancelCall(callId: string): boolean
   setMode(mode: Mode): Session
-  /** Calls whose effects were kept, newest first. */
-  keptCalls(): KeptCall[]
-  planUndo(target: UndoTarget): Promise<Outcome<UndoPlan>>
-  /** Does what a plan said, in the order of the workspace's queue. */
-  applyUndo(token: string): Promise<Outcome<{ kept?: KeptCall; steps: UndoStep[] }>>
   withdraw(itemId: string): Promise<Outcome<{ text: string }>>
   edit(itemId: string, change: { text?: string | undefined; kind?: InboxItem['kind'] | undefined }): Promise<Outcome<InboxItem>>
   move(itemId: string, before: string | null): Promise<Outcome<InboxItem>>

@@ -1,11 +1,18 @@
 // Undoing: what is meant by a call, a run or a node of the tree, and doing it in its turn among the effects of the workspace (spec T8).
 import { callsOf } from '../../shared/message'
-import type { KeptCall, UndoPlan, UndoTarget } from '../../shared/undo'
+import type { KeptCall, UndoPlan, UndoStep, UndoTarget } from '../../shared/undo'
 import { isEntry, type Desk } from './desk'
 import { conflict, done, notFound, type Outcome } from './scope'
-import type { SessionHandle } from './session'
 
-export function createUndoIntents(desk: Desk): Pick<SessionHandle, 'keptCalls' | 'planUndo' | 'applyUndo'> {
+export interface UndoIntents {
+  /** Calls whose effects were kept, newest first. */
+  keptCalls(): KeptCall[]
+  planUndo(target: UndoTarget): Promise<Outcome<UndoPlan>>
+  /** Does what a plan said, in the order of the workspace's queue. */
+  applyUndo(token: string): Promise<Outcome<{ kept?: KeptCall; steps: UndoStep[] }>>
+}
+
+export function createUndoIntents(desk: Desk): UndoIntents {
   const { id, scope, log } = desk
   const { store, undo, queue } = scope
 

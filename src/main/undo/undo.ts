@@ -8,7 +8,7 @@ import { carryOut } from './restore'
 import type { ScanLimits } from './scan'
 import { type KeptStore, openShelf } from './shelf'
 
-export type UndoOutcome =
+type UndoOutcome =
   | { readonly ok: true; readonly kept?: KeptCall; readonly steps: readonly UndoStep[]; readonly undone: readonly string[] }
   | { readonly ok: false; readonly code: 'unknown_plan' | 'nothing' | 'failed'; readonly reason: string }
 

@@ -61,7 +61,11 @@ export async function startWebHost(options: WebOptions): Promise<WebHost> {
       send(res, 405, 'Only GET.')
       return
     }
-    const url = new URL(req.url ?? '/', 'http://local')
+    const url = URL.parse(req.url ?? '/', 'http://local')
+    if (!url) {
+      send(res, 404, 'There is nothing here.')
+      return
+    }
     const token = url.searchParams.get('token')
     if (url.pathname === '/' && token !== null && req.method === 'GET') {
       enter(res, token, knows(req))
@@ -122,11 +126,24 @@ export async function startWebHost(options: WebOptions): Promise<WebHost> {
   }
 }
 
-const same = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+/** Compared as bytes: a letter outside of ASCII has several, and buffers of different length cannot be compared at all. */
+function same(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
 const isLocal = (host: string | undefined): boolean => /^(127\.0\.0\.1|localhost|\[::1\]):\d+$/.test(host ?? '')
 
+/** What cannot be decoded names no file. */
+function decoded(pathname: string): string {
+  try {
+    return decodeURIComponent(pathname)
+  } catch {
+    return '\0'
+  }
+}
+
 async function sendFile(res: ServerResponse, root: string, pathname: string): Promise<void> {
-  const path = normalize(join(root, pathname === '/' ? 'index.html' : decodeURIComponent(pathname)))
+  const path = normalize(join(root, pathname === '/' ? 'index.html' : decoded(pathname)))
   const body = path.startsWith(root + sep) ? await readFile(path).catch(() => undefined) : undefined
   if (!body) {
     send(res, 404, 'There is nothing here.')

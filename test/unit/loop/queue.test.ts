@@ -89,7 +89,7 @@ describe('the task queue', () => {
 
   it('lets no stream of readers starve an effect', async () => {
     const queue = createQueue(4)
-    let done = false
+    let done = false as boolean
     const read = (n: number): Promise<unknown> =>
       queue.add('/w', { owner: of(`reader ${String(n % 3)}`), exclusive: false, run: () => sleep(2).then(() => undefined) }, never)
     const readers = Array.from({ length: 8 }, (_, n) => read(n))

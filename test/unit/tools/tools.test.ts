@@ -7,7 +7,7 @@ import { freshFolder } from '../../support/folders'
 import { toolBox } from '../../support/tools'
 
 const box = toolBox()
-const { use } = box
+const use: typeof box.use = (...args) => box.use(...args)
 const preview = (args: object, workspace: string): Promise<PreviewResult> => box.preview('write_file', args, workspace)
 
 describe('read_file', () => {

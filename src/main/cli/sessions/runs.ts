@@ -2,10 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import type { RunReport } from '../../../shared/contract'
+import type { Rule } from '../../../shared/policy'
 import type { Answer, Run } from '../../../shared/session'
 import { emptyView, fold, plainView } from '../../../shared/view'
 import type { Client } from '../../app/owner/visitor'
-import { describe } from '../approval'
+import { describe, ruleOf } from '../trust/question'
+import { text as trust } from '../trust/text'
 import { follow, type AskOptions } from '../ask'
 import { EXIT, Failure } from '../failure'
 import { findSession, oneOf } from './find'
@@ -83,28 +85,50 @@ export async function goOn(client: Client, id: string, options: ContinueOptions)
   })
 }
 
-export async function answer(client: Client, id: string, how: string | undefined, reason: string): Promise<number> {
+export async function answer(
+  client: Client,
+  id: string,
+  how: string | undefined,
+  words: string,
+  options: { rule?: string }
+): Promise<number> {
   const session = await findSession(client, id)
   const { approvals } = await client.sessions.open({ sessionId: session.id })
   const [first] = approvals
   if (!first) throw new Failure(EXIT.missing, text.noQuestion)
   if (how === undefined) {
     for (const approval of approvals) {
-      line(styleText('bold', text.wants(approval.tool, approval.label)))
+      line(styleText('bold', trust.wants(approval.tool, approval.label)))
       if (approval.again) line(text.again)
       line(describe(approval))
     }
     return EXIT.ok
   }
-  const given = answerOf(how, reason)
-  if (!given) throw new Failure(EXIT.usage, text.answerHow)
+  const rule = options.rule === undefined ? undefined : ruleOf(options.rule)
+  if (options.rule !== undefined && !rule) throw new Failure(EXIT.usage, trust.badRule)
+  const given = answerOf(how, words, rule)
+  if (!given) throw new Failure(EXIT.usage, `${how}: ${text.answerHow}`)
   return follow(client, session.id, { allow: [] }, async () => {
     await client.run.answer({ sessionId: session.id, approvalId: first.id, answer: given })
+    process.stderr.write(
+      `${trust.answered(inert(first.tool), trust.answers[given.kind === 'allow' && given.scope !== 'once' ? given.scope : given.kind])}\n`
+    )
   })
 }
 
-function answerOf(how: string, reason: string): Answer | undefined {
-  if (how === 'allow') return { kind: 'allow', scope: 'once' }
-  if (how === 'session') return { kind: 'allow', scope: 'session' }
-  return how === 'deny' ? { kind: 'deny', reason } : undefined
+function answerOf(how: string, words: string, rule: Rule | undefined): Answer | undefined {
+  switch (how) {
+    case 'allow':
+    case 'once':
+      return { kind: 'allow', scope: 'once' }
+    case 'session':
+    case 'always':
+      return { kind: 'allow', scope: how, ...(rule && { rule }) }
+    case 'deny':
+      return { kind: 'deny', reason: words }
+    case 'reply':
+      return words.trim() === '' ? undefined : { kind: 'reply', text: words }
+    default:
+      return undefined
+  }
 }

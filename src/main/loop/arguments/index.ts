@@ -49,7 +49,8 @@ export function readArguments(tool: Taker, raw: string): Read {
 export function schemaOf(parameters: Parameters<unknown>): Json {
   const known = schemas.get(parameters)
   if (known) return known
-  const { $schema: _, ...schema } = 'jsonSchema' in parameters ? parameters.jsonSchema : z.toJSONSchema(parameters, { io: 'input', override: shorten })
+  const { $schema: _, ...schema } =
+    'jsonSchema' in parameters ? parameters.jsonSchema : z.toJSONSchema(parameters, { io: 'input', override: shorten })
   schemas.set(parameters, schema)
   return schema
 }
@@ -111,6 +112,16 @@ function exampleText(tool: Taker, given: unknown): string {
 
 /** Takes out of an own tool's schema what only checks: a refusal says it when it matters, and every idle word costs tokens in every request. */
 function shorten({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
-  for (const check of ['default', 'additionalProperties', 'minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'minItems', 'maxItems'] as const)
+  for (const check of [
+    'default',
+    'additionalProperties',
+    'minLength',
+    'maxLength',
+    'minimum',
+    'maximum',
+    'exclusiveMinimum',
+    'minItems',
+    'maxItems'
+  ] as const)
     Reflect.deleteProperty(jsonSchema, check)
 }

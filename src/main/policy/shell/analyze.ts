@@ -42,7 +42,12 @@ export function analyzeCommand(line: string, place: ShellPlace, tools: { parse: 
             : 'It cannot be parsed for certain.'
       return
     }
-    walk(root, state, depth)
+    try {
+      walk(root, state, depth)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      unsure ??= 'It is nested too deeply to be read for certain.'
+    }
   }
 
   const walkAll = (nodes: readonly Node[], state: State, depth: number): void => {
@@ -199,6 +204,8 @@ export function analyzeCommand(line: string, place: ShellPlace, tools: { parse: 
       note({ what, words: words.map(valueOf), unsure: 'Which program it starts is not known beforehand.' })
       return
     }
+    // the grammar takes a word of the language for a program where it does not expect one
+    if (RESERVED.has(program)) unsure ??= 'It cannot be parsed for certain.'
     const wrapper = WRAPPERS.get(program)
     if (SHELLS.has(program)) shell(program, words, what, state, depth)
     else if (program === 'eval') evaluate(rest, what, state, depth)
@@ -237,7 +244,7 @@ export function analyzeCommand(line: string, place: ShellPlace, tools: { parse: 
       writes,
       hosts: network ? hostsOf(rest) : [],
       network,
-      sends: NETWORK.has(program) && (state.fed || sendsFile(program, rest) || rest.some((w) => w.nested.length > 0)),
+      sends: sendsFile(program, rest) || (NETWORK.has(program) && (state.fed || rest.some((w) => w.nested.length > 0))),
       ...(rest.some((w) => w.value === undefined || w.glob) && { unsure: UNKNOWN })
     })
   }
@@ -386,6 +393,7 @@ export function analyzeCommand(line: string, place: ShellPlace, tools: { parse: 
   return { effects, ...(unsure !== undefined && { unsure }) }
 }
 
+const RESERVED = new Set('if then else elif fi for while until do done case esac select function in ! { } [['.split(' '))
 const UNKNOWN = 'What it would work on is not known beforehand.'
 
 const valueOf = ({ value }: Word): string | null => value ?? null
@@ -403,7 +411,7 @@ function normal(program: string, rest: readonly Word[]): (string | null)[] {
 }
 
 function fetches(program: string, rest: readonly Word[]): boolean {
-  const pattern = FETCHES[program]
+  const pattern = FETCHES.get(program)
   if (!pattern) return false
   const words = program === 'git' ? [gitCall(rest, '/').subcommand ?? ''] : rest.flatMap((w) => w.value ?? [])
   return program === 'rsync' || /^(apt|apt-get|brew|npx)$/.test(program)

@@ -198,25 +198,27 @@ export const NETWORK: ReadonlySet<string> = new Set(
   )
 )
 /** Programs that fetch from the network in some of their subcommands. */
-export const FETCHES: Readonly<Record<string, RegExp>> = {
-  git: /^(push|fetch|pull|clone|ls-remote|submodule|remote|send-email|lfs)$/,
-  npm: /^(i|ci|install|add|update|publish|view|audit|outdated|exec|create|init|login|search)$/,
-  pnpm: /^(i|install|add|update|publish|dlx|create|audit|outdated)$/,
-  yarn: /^(install|add|upgrade|publish|dlx|create)$/,
-  bun: /^(i|install|add|update|publish|create|x)$/,
-  pip: /^(install|download|search)$/,
-  pip3: /^(install|download|search)$/,
-  uv: /^(pip|add|sync|lock|tool|run)$/,
-  poetry: /^(install|add|update|lock|publish)$/,
-  cargo: /^(install|fetch|update|add|publish|search)$/,
-  go: /^(get|install|mod|download)$/,
-  gem: /^(install|update|push)$/,
-  apt: /^/,
-  'apt-get': /^/,
-  brew: /^/,
-  npx: /^/,
-  rsync: /:/
-}
+export const FETCHES: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    git: /^(push|fetch|pull|clone|ls-remote|submodule|remote|send-email|lfs)$/,
+    npm: /^(i|ci|install|add|update|publish|view|audit|outdated|exec|create|init|login|search)$/,
+    pnpm: /^(i|install|add|update|publish|dlx|create|audit|outdated)$/,
+    yarn: /^(install|add|upgrade|publish|dlx|create)$/,
+    bun: /^(i|install|add|update|publish|create|x)$/,
+    pip: /^(install|download|search)$/,
+    pip3: /^(install|download|search)$/,
+    uv: /^(pip|add|sync|lock|tool|run)$/,
+    poetry: /^(install|add|update|lock|publish)$/,
+    cargo: /^(install|fetch|update|add|publish|search)$/,
+    go: /^(get|install|mod|download)$/,
+    gem: /^(install|update|push)$/,
+    apt: /^/,
+    'apt-get': /^/,
+    brew: /^/,
+    npx: /^/,
+    rsync: /:/
+  })
+)
 
 /** Programs that start the one named in their words: options with a value, and how many words of their own come before it. */
 export const WRAPPERS: ReadonlyMap<string, { readonly short: string; readonly own: number }> = new Map([

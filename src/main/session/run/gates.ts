@@ -70,7 +70,7 @@ const advice = (name: string, times: number): string =>
       'Do something else, or answer with what you know.]'
     : `[Tau: none of your last calls could be read. Look at the tool's description and send its name and arguments exactly, or answer without tools.]`
 
-/** Keeps secrets out of what a model reads and of what is stored, unless the person allowed this very call because it reads them. */
+/** Keeps secrets out of what a model reads, of what is stored and of what is sent: a file that the person let it read as well. */
 export function secretGates(mask: (text: string) => string): AnyHook[] {
   return [
     {

@@ -85,7 +85,7 @@ export async function performRun(from: RunScope): Promise<StopCause> {
       [
         ...budgetGates(from.budget, reached),
         from.approval,
-        ...secretGates(scope.policy.mask),
+        ...secretGates((text) => scope.policy.mask(text)),
         ...auditHooks(run.sessionId, run.model, scope.audit),
         ...repetitionGates()
       ],

@@ -25,7 +25,7 @@ export interface ChangeRow {
   readonly added: number
   readonly removed: number
 }
-export interface SeenRow {
+interface SeenRow {
   readonly path: string
   readonly node: string
   readonly pack: number | null

@@ -100,7 +100,7 @@ export function inert(text: string): string {
 }
 
 /** Nothing that needs a closer look. */
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+
 const PLAIN = /^[\n\t\x20-\x7e\xa0-\u061b\u061d-\u200a\u2010-\u2029\u202f-\u2065\u206a-\ufefe\uff00-\uffef\u{10000}-\u{10ffff}]*$/u
 /** Turns the direction of text, or cannot be seen at all. */
 const HIDDEN = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/

@@ -24,7 +24,7 @@ export interface Jobs {
 }
 
 /** Jobs that run at once, in all sessions; beyond that a new one is refused. */
-export const MAX_RUNNING = 20
+const MAX_RUNNING = 20
 /** Jobs that have ended and are still listed. */
 const MAX_ENDED = 50
 const TELL_MS = 100

@@ -91,7 +91,7 @@ async function inFront(
     run.progress({ done: tail.bytes, text: tail.newest(REPORT_LINES) })
   })
   const limit = (args.timeout_s ?? DEFAULT_LIMIT_S) * 1_000
-  let timedOut = false
+  let timedOut = false as boolean
   const timer = setTimeout(() => {
     timedOut = true
     void started.kill()

@@ -2,8 +2,8 @@
 import type { OutputKeeper } from '../../loop/tool'
 import { createInert } from './inert'
 
-export const MAX_LINES = 1_000
-export const MAX_BYTES = 30_000
+const MAX_LINES = 1_000
+const MAX_BYTES = 30_000
 
 export interface Tail {
   push(bytes: Uint8Array): void

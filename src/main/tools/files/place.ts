@@ -51,7 +51,7 @@ const absolute = (root: string, path: string): string => {
 }
 const nameIn = (root: string, path: string): string => relative(root, path).split(sep).join('/') || '.'
 
-export const isInside = (root: string, path: string): boolean => {
+const isInside = (root: string, path: string): boolean => {
   const way = relative(root, path)
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
 }

@@ -1,6 +1,6 @@
 // Bytes as text and back, without losing what an edit does not touch: encoding, byte order mark, line ends.
 
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'gb18030' | 'windows-1252'
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'gb18030' | 'windows-1252'
 export interface Text {
   readonly text: string
   readonly encoding: Encoding

@@ -34,7 +34,7 @@ for (const [net, bits] of [
   blocked.addSubnet(net, bits, 'ipv6')
 
 /** Whether an IP address (without brackets) is a public one. What is no address is not. */
-export function isPublic(address: string): boolean {
+function isPublic(address: string): boolean {
   const plain = address.split('%')[0] ?? ''
   const version = isIP(plain)
   if (version === 4) return !blocked.check(plain, 'ipv4')
@@ -48,7 +48,7 @@ export interface Address {
 /** Addresses of a host; throws when there are none, with the code EPRIVATE when any of them is not public. */
 export async function publicAddresses(host: string): Promise<Address[]> {
   const bare = host.replace(/^\[|\]$/g, '')
-  const found = isIP(bare) ? [{ address: bare, family: isIP(bare) }] : await systemLookup(bare, { all: true, verbatim: true })
+  const found = isIP(bare) ? [{ address: bare, family: isIP(bare) }] : await systemLookup(bare, { all: true, order: 'verbatim' })
   if (found.length === 0 || found.some((a) => !isPublic(a.address)))
     throw Object.assign(new Error(`${host} is an address of this computer or of its own network`), { code: 'EPRIVATE' })
   return found

@@ -17,7 +17,7 @@ export function pageText(html: string, url: string): { readonly title: string; r
       element.remove()
     absoluteLinks(document, url)
     const body = document.body.innerHTML
-    const article = new Readability(document as unknown as Document, { charThreshold: 200, maxElemsToParse: 50_000 }).parse()
+    const article = new Readability(document, { charThreshold: 200, maxElemsToParse: 50_000 }).parse()
     const text = markdown(article?.content ?? body)
     return { title: article?.title?.trim() || title, text: text === '' ? bareText(html) : text }
   } catch {

@@ -1,6 +1,5 @@
 // Commands as real processes: what they print, how they end, what they leave behind, and what the sandbox keeps from them.
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
@@ -10,8 +9,18 @@ import { freshFolder } from '../../../support/folders'
 import { toolBox } from '../../../support/tools'
 
 const inSandbox = sandbox.kind === 'none' ? it.skip : it
-/** Processes whose command line holds a mark. */
-const running = (mark: string): string => spawnSync('pgrep', ['-f', mark], { encoding: 'utf8' }).stdout
+/** Processes whose command line is a `sleep` of that length. */
+const running = (command: string): string =>
+  readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && commandOf(pid) === command)
+    .join()
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+  } catch {
+    return ''
+  }
+}
 const mark = (): string => `6${String(Math.floor(Math.random() * 1e7)).padStart(7, '0')}`
 const UNSANDBOXED = { network: false, reads: [], writes: [], unsandboxed: true }
 

@@ -141,7 +141,6 @@ export const settings = {
   sandbox: 'Sandbox',
   sandboxKinds: {
     bubblewrap: 'Commands run inside bubblewrap.',
-    seatbelt: 'Commands run inside the sandbox of macOS.',
     none: 'There is none here: a command can do everything that you can do.'
   },
   test: 'Test a command',

@@ -138,7 +138,6 @@ export const settings = {
   sandbox: '沙盒',
   sandboxKinds: {
     bubblewrap: '命令在 bubblewrap 里运行。',
-    seatbelt: '命令在 macOS 的沙盒里运行。',
     none: '这里没有沙盒：凡是您能做的，命令都能做。'
   },
   test: '测试一条命令',
