@@ -60,7 +60,7 @@ function decide({ command, policy, fs, repo_config: config }: Item): Decision {
   }
   const file = join(root, 'policy.json')
   writeFileSync(file, JSON.stringify({ mode: 'ask', reading_outside: 'allow' }))
-  const { decide } = createPolicy({ file, parser, sandboxed: true, home: join(root, policy.home), own: [] })
+  const { decide } = createPolicy({ file, parser, sandboxed: true, home: join(root, policy.home), own: [], shared: [] })
   const line = command.replaceAll(policy.workspace, join(root, policy.workspace)).replaceAll(policy.home, join(root, policy.home))
   return decide(
     { tool: 'run_command', label: 'exec', touches: { command: line }, workspace: join(root, policy.cwd), foreign: false },

@@ -10,4 +10,4 @@ export const parser = await loadShellParser(createRequire(import.meta.url).resol
 
 /** The policy of a data folder, as the app makes it. */
 export const policyOf = (home: string, sandboxed = true): ReturnType<typeof createPolicy> =>
-  createPolicy({ file: join(home, 'policy.json'), parser, sandboxed, home: homedir(), own: [home] })
+  createPolicy({ file: join(home, 'policy.json'), parser, sandboxed, home: homedir(), own: [home], shared: [] })

@@ -47,7 +47,8 @@ export async function createEffects({ home, store, now, grammar, failed }: Effec
     parser,
     sandboxed: sandbox.kind !== 'none',
     home: homedir(),
-    own: [home]
+    own: [home],
+    shared: [join(home, 'tour')] // the folder that the tour plays in
   })
   return {
     policy,

@@ -35,13 +35,16 @@ export interface PolicyConfig {
   readonly home: string
   /** Folders that are Tau's own: nobody's tools touch them. */
   readonly own: readonly string[]
+  /** Folders in them that tools may work in all the same. */
+  readonly shared: readonly string[]
 }
 
-export function createPolicy({ file, parser, sandboxed, home, own }: PolicyConfig) {
+export function createPolicy({ file, parser, sandboxed, home, own, shared }: PolicyConfig) {
   const current = watchFile(file)
   const secrets = secretsOf(
     home,
-    own.map((folder) => realPath(folder))
+    own.map((folder) => realPath(folder)),
+    shared.map((folder) => realPath(folder))
   )
 
   function situationOf(call: CallFacts, mode: Mode, grants: readonly Grant[]): Situation {

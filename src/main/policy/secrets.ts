@@ -1,5 +1,4 @@
 // Files that hold secrets, by where they are and what they are called.
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import picomatch from 'picomatch'
 import { isInside, namesIn } from './paths'
@@ -56,7 +55,7 @@ export interface Secrets {
   below(folder: string): string | undefined
 }
 
-/** `more`: further globs; `own`: folders that are Tau's own. */
+/** `own`: folders that are Tau's own; `shared`: folders in them that are not. */
 export function secretsOf(
   home = homedir(),
   own: readonly string[] = [],
@@ -65,9 +64,10 @@ export function secretsOf(
 ): Secrets {
   const at = (glob: string): string => (glob.startsWith('~/') ? `${home}/${glob.slice(2)}` : glob)
   const options = { dot: true, nocase: true }
-  const isSecret = picomatch([...SECRETS, ...more].map(at), options)
-  const isFree = picomatch([...EXCEPT, ...except].map(at), options)
-  const has = (path: string): boolean => (isSecret(path) && !isFree(path)) || own.some((folder) => isInside(folder, path))
+  const isSecret = picomatch(SECRETS.map(at), options)
+  const isFree = picomatch(EXCEPT.map(at), options)
+  const has = (path: string): boolean =>
+    (isSecret(path) && !isFree(path)) || (own.some((folder) => isInside(folder, path)) && !shared.some((folder) => isInside(folder, path)))
 
   return {
     has,

@@ -15,7 +15,7 @@ for (const folder of ['ws/src', 'ws/logs', 'home/.ssh', 'other']) mkdirSync(join
 writeFileSync(join(workspace, '.env'), 'KEY=1')
 writeFileSync(join(workspace, 'a.txt'), 'a')
 symlinkSync('/etc', join(workspace, 'out'))
-const policy = createPolicy({ file: join(root, 'policy.json'), parser, sandboxed: true, home, own: [join(root, 'data')] })
+const policy = createPolicy({ file: join(root, 'policy.json'), parser, sandboxed: true, home, own: [join(root, 'data')], shared: [] })
 const decide = (command: string, mode: Mode = 'ask'): Decision =>
   policy.decide({ tool: 'run_command', label: 'exec', touches: { command }, workspace, foreign: false }, mode, [])
 const verdict = (command: string, mode?: Mode): string => decide(command, mode).verdict

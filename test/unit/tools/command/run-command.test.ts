@@ -68,7 +68,7 @@ describe('run_command', () => {
     )
     expect(out.code).toBe('timeout')
     expect(out.text).toContain('limit of 1 s')
-    expect(running(`sleep ${m}`)).toBe('')
+    await expect.poll(() => running(`sleep ${m}`)).toBe('')
   })
 
   it.each([true, false])('when it is stopped leaves nothing running (sandbox: %s)', async (boxed) => {
@@ -88,8 +88,7 @@ describe('run_command', () => {
     expect(running(`sleep ${m}`)).not.toBe('')
     stop.abort()
     await expect(going).rejects.toThrow()
-    await sleep(50)
-    expect(running(`sleep ${m}`)).toBe('')
+    await expect.poll(() => running(`sleep ${m}`)).toBe('')
   })
 
   it('does not wait for what its command left running, and ends that', async () => {
@@ -99,7 +98,7 @@ describe('run_command', () => {
     })
     expect(out.text).toContain('done')
     expect(out.text).toContain('use background')
-    expect(running(`sleep ${m}`)).toBe('')
+    await expect.poll(() => running(`sleep ${m}`)).toBe('')
   })
 
   it('has a terminal where one is asked for', async () => {
@@ -199,7 +198,7 @@ describe('a background job', () => {
     expect((await box.use('jobs', { id }, ws, undefined, { sessionId: 'another' })).code).toBe('not_found')
     expect((await box.use('jobs', {}, ws)).text).toContain(`${id} running: echo started`)
     expect((await box.use('jobs', { id, stop: true }, ws)).text).toBe('[stopped]\nstarted')
-    expect(running(`sleep ${m}`)).toBe('')
+    await expect.poll(() => running(`sleep ${m}`)).toBe('')
   })
 
   it('that ends by itself says so', async () => {
@@ -213,6 +212,6 @@ describe('a background job', () => {
     const box = toolBox()
     await box.use('run_command', { command: `sleep ${m}`, background: true }, freshFolder('cmd'))
     await box.jobs.close()
-    expect(running(`sleep ${m}`)).toBe('')
+    await expect.poll(() => running(`sleep ${m}`)).toBe('')
   })
 })
