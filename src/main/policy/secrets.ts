@@ -56,12 +56,7 @@ export interface Secrets {
 }
 
 /** `own`: folders that are Tau's own; `shared`: folders in them that are not. */
-export function secretsOf(
-  home = homedir(),
-  own: readonly string[] = [],
-  more: readonly string[] = [],
-  except: readonly string[] = []
-): Secrets {
+export function secretsOf(home: string, own: readonly string[], shared: readonly string[]): Secrets {
   const at = (glob: string): string => (glob.startsWith('~/') ? `${home}/${glob.slice(2)}` : glob)
   const options = { dot: true, nocase: true }
   const isSecret = picomatch(SECRETS.map(at), options)
