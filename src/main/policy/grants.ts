@@ -14,10 +14,13 @@ const WITH_SUBCOMMANDS: ReadonlySet<string> = new Set(
 )
 /** Programs that run what they are given, remove, or lead elsewhere: they are allowed for one very line at most. */
 const NEVER_OPEN: ReadonlySet<string> = new Set(
-  'rm rmdir mv dd shred sudo doas su chmod chown curl wget ssh scp rsync nc ncat socat python python3 node ruby perl php lua osascript powershell pwsh eval source . kill pkill killall mkfs mount umount systemctl service crontab at docker podman kubectl npx'.split(
+  'rm rmdir mv dd shred sudo doas su chmod chown curl wget ssh scp rsync nc ncat socat osascript powershell pwsh eval source . kill pkill killall mkfs mount umount systemctl service crontab at docker podman kubectl npx'.split(
     ' '
   )
 )
+
+/** They run the script that is named next, or anything with another word there. */
+const INTERPRETERS: ReadonlySet<string> = new Set('python python3 node ruby perl php lua tsx ts-node'.split(' '))
 
 /** Undefined: nothing sensible can be granted for such calls. */
 export function grantFor(call: { tool: string }, decision: Decision, parts: readonly JudgedPart[], place: RulePlace): Rule | undefined {
@@ -71,6 +74,8 @@ export function faultOfGrant(rule: Rule, parts: readonly JudgedPart[], place: Ru
     const [program = '', second] = command.trim().split(/\s+/)
     if (program.includes('*')) return 'The rule must name its program.'
     if (SHELLS.has(program) || WRAPPERS.has(program)) return `${program} starts other programs: allowing it would allow them all.`
+    if (INTERPRETERS.has(program) && (second === undefined || /^[-*]/.test(second)))
+      return `Name the script that ${program} runs, for example “${program} test.mjs **”.`
     if (NEVER_OPEN.has(program) && /(^|\s)\*/.test(command))
       return `${program} can do anything with other words: only whole lines of it can be granted.`
     if (second === '**' && WITH_SUBCOMMANDS.has(program)) return `Name a subcommand of ${program}, for example “${program} test **”.`

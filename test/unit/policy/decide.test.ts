@@ -204,6 +204,7 @@ describe('a grant', () => {
     [{ verdict: 'allow', command: 'bash **' }, /starts other programs/],
     [{ verdict: 'allow', command: 'rm **' }, /whole lines/],
     [{ verdict: 'allow', command: 'npm **' }, /subcommand/],
+    [{ verdict: 'allow', command: 'node -e **' }, /the script/],
     [{ verdict: 'allow', path: '/**' }, /every path/],
     [{ verdict: 'allow', host: '*' }, /name a host/],
     [{ verdict: 'allow', command: 'yarn test' }, /does not cover/]
