@@ -15,7 +15,8 @@ export interface Visit {
   close(): void
 }
 
-const PATIENCE_MS = 3_000
+/** An owner that brings a large folder up to date opens its door when it is done. */
+const PATIENCE_MS = 10_000
 
 /** Connects to the owner of a data folder; undefined when none answers (it is only starting, or of an older version without a door). */
 export async function visitOwner(home: string): Promise<Visit | undefined> {

@@ -50,13 +50,12 @@ export function lockFolder(folder: string, host: string): Lock {
   }
 }
 
+/** One step takes it whole, so of two that start at the same moment exactly one has it: taken in two steps, each could keep the other from the second. */
 function hold(file: string): Database.Database {
   const take = (): Database.Database => {
-    const db = new Database(file, { timeout: 200 })
+    const db = new Database(file, { timeout: 500 })
     try {
-      db.pragma('locking_mode = EXCLUSIVE')
-      db.pragma('journal_mode = MEMORY') // no second file, and the lock is held from the first write on
-      db.exec('create table if not exists owner (pid integer); delete from owner; insert into owner values (0)')
+      db.exec('begin exclusive')
       return db
     } catch (error) {
       db.close()
