@@ -138,7 +138,10 @@ export function createRecorder(scope: RecorderScope): (event: LoopEvent) => void
       case 'tool_dispatch':
         return dispatch(event.callId)
       case 'tool_update': {
-        const { callId, progress } = event
+        const { callId } = event
+        const { text, ...counts } = event.progress
+        // what a command prints is shown before its result is, and may hold secrets as well
+        const progress = { ...counts, ...(text !== undefined && { text: scope.policy.mask(text) }) }
         const draft: EventDraft = { type: 'tool_update', runId, turn, callId, progress }
         log.defer({ draft }, (old) => (old.type === 'tool_update' && old.callId === callId ? draft : undefined))
         return
