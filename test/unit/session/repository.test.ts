@@ -9,7 +9,7 @@ import type { Answer } from '../../../src/shared/session'
 import { messagesOf } from '../../support/path'
 import { sandbox } from '../../support/built-in'
 import { freshFolder } from '../../support/folders'
-import { type Harness, openHarness, say, scripted } from '../../support/harness'
+import { eventsOf, type Harness, openHarness, say, scripted, waitFor } from '../../support/harness'
 import { picture } from '../undo/support'
 
 let h: Harness | undefined
@@ -103,4 +103,22 @@ it('works in a repository and is undone to the last byte', { timeout: 60_000 }, 
   const now = picture(workspace)
   for (const each of [was, now]) delete each['.git/index'] // git itself writes it anew when it is asked for the state
   expect(now).toEqual(was)
+})
+
+it('shows no secret of what a command prints, neither while it runs nor after', { timeout: 30_000 }, async () => {
+  const token = `ghp_${'aB3d'.repeat(9)}`
+  h = openHarness(
+    scripted(`call: run_command {"command": "echo ${token.slice(0, 10)}'${token.slice(10)}'; sleep 0.2; echo end"}\n---\nsay: Done.`)
+  )
+  const session = h.session()
+  const answered = waitFor(session, 'approval_request').then(({ approval }) =>
+    session.answer(approval.id, { kind: 'allow', scope: 'once' })
+  )
+  await say(session, 'Go.')
+  await answered
+  const [result] = messagesOf(session).filter((m) => m.role === 'tool')
+  expect(result?.text).toMatch(/^\[secret: GitHub token\]\nend\n/)
+  const shown = eventsOf(h.store, session).filter((e) => e.type === 'tool_update' || e.type === 'tool_end')
+  expect(shown.length).toBeGreaterThan(1)
+  expect(JSON.stringify(shown)).not.toContain(token)
 })

@@ -19,6 +19,8 @@ export interface RecorderScope {
   readonly log: EventLog
   readonly registry: Registry
   readonly signal: AbortSignal
+  /** The text without the secrets in it. */
+  mask(text: string): string
   now(): number
   /** The entry that the run's next one follows. */
   tip(): string | null
@@ -141,7 +143,7 @@ export function createRecorder(scope: RecorderScope): (event: LoopEvent) => void
         const { callId } = event
         const { text, ...counts } = event.progress
         // what a command prints is shown before its result is, and may hold secrets as well
-        const progress = { ...counts, ...(text !== undefined && { text: scope.policy.mask(text) }) }
+        const progress = { ...counts, ...(text !== undefined && { text: scope.mask(text) }) }
         const draft: EventDraft = { type: 'tool_update', runId, turn, callId, progress }
         log.defer({ draft }, (old) => (old.type === 'tool_update' && old.callId === callId ? draft : undefined))
         return

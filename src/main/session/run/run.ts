@@ -60,6 +60,7 @@ export async function performRun(from: RunScope): Promise<StopCause> {
     log,
     registry,
     signal: stop.signal,
+    mask: (text) => scope.policy.mask(text),
     now: scope.now,
     tip: () => active.tip,
     added: (entry) => {
