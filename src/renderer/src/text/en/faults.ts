@@ -76,7 +76,15 @@ export const faults: Record<string, string> = {
   masked_secret: 'Holds a hidden secret',
   foreign: 'Follows from text from outside',
   secret: 'Touches a secret',
-  network_data: 'Sends data away'
+  network_data: 'Sends data away',
+  exit: 'Ended with an error',
+  not_started: 'Could not be started',
+  rule: 'Forbidden by a rule',
+  mode: 'Not in this mode',
+  own_data: 'Tau’s own data',
+  over_budget: 'A limit was reached',
+  no_credit: 'The account of this model has no credit left.',
+  filtered: 'The model’s provider held the answer back.'
 }
 
 /** How a call ended, where the same code says something else of a model. */

@@ -68,7 +68,9 @@ export const approval = {
     foreign: 'This follows from text that came from outside.',
     secret: 'This touches something that looks like a secret.',
     outside_workspace: 'This is outside the folder of the session.',
-    network_data: 'This sends data over the network.'
+    network_data: 'This sends data over the network.',
+    reads_outside: 'This reads outside the folder of the session.',
+    protected: 'This changes files of git, which git may run.'
   } as Record<string, string>,
   foreign: 'This follows from text that came from outside: a page, a server or a file that somebody else wrote. Is it what you asked for?',
   once: 'Allow once',

@@ -75,7 +75,15 @@ export const faults: Record<string, string> = {
   masked_secret: '含有被隐藏的机密',
   foreign: '源自外部来的文字',
   secret: '涉及机密',
-  network_data: '会向外发送数据'
+  network_data: '会向外发送数据',
+  exit: '以错误结束',
+  not_started: '无法启动',
+  rule: '规则禁止',
+  mode: '此模式不允许',
+  own_data: 'Tau 自己的数据',
+  over_budget: '达到上限',
+  no_credit: '这个模型的账户余额已用完。',
+  filtered: '模型的提供方扣下了这个回答。'
 }
 
 export const results: Record<string, string> = {

@@ -65,7 +65,9 @@ export const approval = {
     foreign: '这源自外部来的文字。',
     secret: '这涉及看起来像机密的内容。',
     outside_workspace: '这在会话的文件夹之外。',
-    network_data: '这会通过网络发送数据。'
+    network_data: '这会通过网络发送数据。',
+    reads_outside: '这会读取会话文件夹之外的内容。',
+    protected: '这会修改 git 自己的文件，git 可能会运行它们。'
   },
   foreign: '这源自外部来的文字：网页、服务器或别人写的文件。这是您要求的吗？',
   once: '允许一次',
