@@ -109,6 +109,8 @@ export function analyzeCommand(line: string, place: ShellPlace, tools: { parse: 
         state.cwd = changesFolder(node) ? undefined : state.cwd
         return
       case 'test_command':
+        // a number in it is worked out, and working one out can run commands, quotes or not
+        note({ what: node.text, unsure: 'What a test works out is not known beforehand.' })
         walkAll(commandsIn(node), state, depth)
         return
       case 'word':
@@ -155,7 +157,12 @@ export function analyzeCommand(line: string, place: ShellPlace, tools: { parse: 
   function redirection(node: Node, state: State, depth: number): void {
     if (node.type !== 'file_redirect') {
       // words of the line itself, unless a command or a variable is in them
-      state.fed ||= node.text.includes('$') || node.text.includes('`')
+      const works = /[$`]/.test(node.text)
+      state.fed ||= works
+      // the grammar does not see into backquotes there
+      const start = node.namedChildren.find((child) => child.type === 'heredoc_start')?.text ?? ''
+      if (works && start !== '' && !/['"\\]/.test(start))
+        note({ what: node.text, unsure: 'A here document in it is worked out by the shell.' })
       for (const child of node.namedChildren) {
         if (child.type === 'file_redirect') redirection(child, state, depth)
         else walk(child, state, depth)
@@ -221,7 +228,7 @@ export function analyzeCommand(line: string, place: ShellPlace, tools: { parse: 
     const reader = READERS.get(program)
     const reads = reader?.(rest, state.cwd)
     if (reads) {
-      const { paths, missing, secret } = readPaths(reads, state.cwd, program)
+      const { paths, missing, secret } = readPaths(reads, reads.cwd ?? state.cwd, program)
       note({
         what,
         words: [program, ...normal(program, rest)],

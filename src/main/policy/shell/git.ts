@@ -41,7 +41,7 @@ const WRITERS = ['--output', '--ext-diff', '--textconv', '--show-signature', '--
 /** Whether a call only reads: which words are paths or revisions, or why not. */
 export function gitReads(call: GitCall): { reads: boolean; paths: readonly Word[] } {
   const { subcommand = '', rest } = call
-  const { options, operands, unsure } = split(rest, 'GSOLnU', [
+  const { options, values, operands, unsure } = split(rest, 'GSOLnU', [
     '--format',
     '--grep',
     '--author',
@@ -53,7 +53,8 @@ export function gitReads(call: GitCall): { reads: boolean; paths: readonly Word[
   ])
   const odd = call.odd || unsure || uses(options, ...WRITERS) || options.includes('-O') || operands.some((w) => w.value === undefined)
   const reads = READERS.includes(subcommand) && !odd && call.cwd !== undefined && !startsPrograms(call.cwd, subcommand)
-  return { reads, paths: operands }
+  const ranges = (values.get('-L') ?? []).map((w) => ({ ...w, value: (w.value ?? '').replace(/^.*:/, '') }))
+  return { reads, paths: [...operands, ...ranges] }
 }
 
 const NAMES_PROGRAMS =

@@ -49,6 +49,10 @@ export function split(words: readonly Word[], short: string, long: readonly stri
 
 const literal = (value: string): Word => ({ source: value, value, glob: false, home: false, nested: [] })
 
+/** Whether a long option is cut short that has a value: then it is not clear which words are operands. */
+export const cut = (options: readonly string[], ...names: string[]): boolean =>
+  options.some((given) => given.startsWith('--') && names.some((name) => name !== given && name.startsWith(given)))
+
 /** Whether an option may be meant by one of those written: long ones may be cut short. */
 export const uses = (options: readonly string[], ...names: string[]): boolean =>
   options.some((given) => names.some((name) => given === name || (given.length > 3 && given.startsWith('--') && name.startsWith(given))))

@@ -1,7 +1,7 @@
 // What is known of programs: those that only read, and how; those that write what they are given; those that reach for the network; those that
 // start others.
 import { gitCall, gitReads } from './git'
-import { split, uses } from './options'
+import { cut, split, uses } from './options'
 import { awkOnlyReads, jqOnlyReads, sedOnlyReads } from './scripts'
 import type { Word } from './words'
 
@@ -10,6 +10,8 @@ export interface Reads {
   readonly files: readonly Word[]
   /** It goes through folders. */
   readonly below?: boolean
+  /** Folder that its files are in, where that is not the present one. */
+  readonly cwd?: string
 }
 type Reader = (words: readonly Word[], cwd: string | undefined) => Reads | undefined
 
@@ -21,11 +23,18 @@ const files =
     const { options, operands, unsure } = split(words, short, long)
     return unsure || uses(options, ...never) || !known(words) ? undefined : { files: operands }
   }
+/** Without operands it is about the present folder. */
+function inFolder(reader: Reader): Reader {
+  return (words, cwd) => {
+    const reads = reader(words, cwd)
+    return reads?.files.length === 0 ? { ...reads, files: HERE } : reads
+  }
+}
 const nothing: Reader = (words) => (known(words) ? { files: [] } : undefined)
 
 function grep(words: readonly Word[]): Reads | undefined {
   const { options, values, operands, unsure } = split(words, 'efmABCdD', ['--regexp', '--file', '--max-count', '--after-context'])
-  if (unsure || !known(words)) return undefined
+  if (unsure || !known(words) || cut(options, '--regexp', '--file')) return undefined
   const hasPattern = values.has('-e') || values.has('--regexp') || values.has('-f') || values.has('--file')
   const lists = [...(values.get('-f') ?? []), ...(values.get('--file') ?? [])]
   const below = uses(options, '-r', '-R', '--recursive', '--dereference-recursive') || values.get('-d')?.[0]?.value === 'recurse'
@@ -51,12 +60,13 @@ function find(words: readonly Word[]): Reads | undefined {
   const end = words.findIndex((w) => /^[-(!]/.test(w.value ?? '') && !/^-[HLPOD]/.test(w.value ?? ''))
   const tests = end < 0 ? [] : words.slice(end)
   const compared = tests.flatMap((w, i) => (/^-(newer\w*|samefile|anewer|cnewer)$/.test(w.value ?? '') ? (tests[i + 1] ?? []) : []))
-  return { files: [...(end < 0 ? words : words.slice(0, end)).filter((w) => w.value?.startsWith('-') !== true), ...compared] }
+  const folders = (end < 0 ? words : words.slice(0, end)).filter((w) => w.value?.startsWith('-') !== true)
+  return { files: [...(folders.length === 0 ? HERE : folders), ...compared] }
 }
 
 function sed(words: readonly Word[]): Reads | undefined {
   const { options, values, operands, unsure } = split(words, 'efl', ['--expression', '--file', '--line-length'])
-  if (unsure || !known(words) || uses(options, '-i', '--in-place', '-f', '--file')) return undefined
+  if (unsure || !known(words) || uses(options, '-i', '--in-place', '-f', '--file') || cut(options, '--expression')) return undefined
   const scripts = [...(values.get('-e') ?? []), ...(values.get('--expression') ?? [])]
   const all = scripts.length > 0 ? scripts : operands.slice(0, 1)
   return all.every((w) => sedOnlyReads(w.value ?? '')) ? { files: operands.slice(scripts.length > 0 ? 0 : 1) } : undefined
@@ -93,14 +103,14 @@ function jq(words: readonly Word[]): Reads | undefined {
 function git(words: readonly Word[], cwd: string | undefined): Reads | undefined {
   const call = gitCall(words, cwd)
   const { reads, paths } = gitReads(call)
-  return reads ? { files: paths } : undefined
+  return reads ? { files: [...paths, ...HERE], ...(call.cwd !== undefined && { cwd: call.cwd }) } : undefined
 }
 
 const HERE: readonly Word[] = [{ source: '.', value: '.', glob: false, home: false, nested: [] }]
 
 /** Programs that are let through when they only read; the person's rules may add others. */
 export const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  ['ls', files('wITD', ['--width', '--ignore', '--tabsize', '--hide'])],
+  ['ls', inFolder(files('wITD', ['--width', '--ignore', '--tabsize', '--hide']))],
   ['cat', files('', [])],
   ['head', files('nc', ['--lines', '--bytes'])],
   ['tail', files('ncs', ['--lines', '--bytes', '--sleep-interval', '--pid'])],
@@ -114,7 +124,7 @@ export const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['pwd', nothing],
   ['cd', nothing],
   ['echo', nothing],
-  ['printf', nothing],
+  ['printf', (words) => (words.some((w) => w.value?.startsWith('-v') === true) ? undefined : nothing(words, undefined))],
   ['true', nothing],
   ['false', nothing],
   [':', nothing],
@@ -163,7 +173,7 @@ export const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
         r.files.every((w) => w.value?.startsWith('+') === true)
       ) && { files: [] }
   ],
-  ['du', files('Bdt', ['--block-size', '--max-depth', '--exclude'], '--files0-from', '-X', '--exclude-from')]
+  ['du', inFolder(files('Bdt', ['--block-size', '--max-depth', '--exclude'], '--files0-from', '-X', '--exclude-from'))]
 ])
 
 const onlyIf = (reads: Reads | undefined, holds: (reads: Reads) => boolean): Reads | undefined =>

@@ -2,20 +2,23 @@
 
 /** Whether a sed script does nothing but choose, print and change lines. What is not plainly so is not. */
 export function sedOnlyReads(script: string): boolean {
-  const address = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?)`
+  // in brackets a delimiter is a letter like any other: with one there, what follows could be read in two ways
+  const pattern = (d: string): string => String.raw`(?:[^${d}\\\n[]|\\.|\[\^?\]?[^\]${d}\n]*\])*`
+  const text = (d: string): string => String.raw`(?:[^${d}\\\n]|\\.)*`
+  const address = String.raw`(?:\d+|\$|/${pattern('/')}/I?)`
   const range = String.raw`(?:${address}(?:\s*[,~]\s*(?:\+?\d+|${address}))?\s*!?)?`
-  const delimited = (d: string): string => String.raw`s${d}(?:[^${d}\\\n]|\\.)*${d}(?:[^${d}\\\n]|\\.)*${d}[gpiI0-9]*`
-  const body = String.raw`(?:[pdqQnNhHgGxDPl=]|${['/', '\\|', '#', ','].map(delimited).join('|')}|y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/)`
-  return new RegExp(String.raw`^(?:\s*${range}\s*${body}?\s*(?:[;\n]|$))+$`).test(script) && script.length < 2_000
+  const change = ['/', '\\|', '#', ','].map((d) => String.raw`s${d}${pattern(d)}${d}${text(d)}${d}[gpiI0-9]*`)
+  const body = String.raw`(?:[pdqQnNhHgGxDPl=]|${change.join('|')}|y/${text('/')}/${text('/')}/)`
+  return script.length < 2_000 && new RegExp(String.raw`^(?:\s*${range}\s*${body}?\s*(?:[;\n]|$))+$`).test(script)
 }
 
-/** Whether an awk program only reads its input and prints. */
+/**
+ * Whether an awk program only reads its input and prints. Looked at as it is, strings and patterns too: what is one and what is the other depends
+ * on the whole program.
+ */
 export function awkOnlyReads(program: string): boolean {
-  if (program.length > 2_000) return false
-  // strings and patterns are data; a slash after a value is a division, which leaves at most too little
-  const code = program.replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '""').replaceAll(/(^|[\s(,{;!~&|])\/(?:[^/\\\n]|\\.)*\//g, '$1//')
-  if (/\b(system|getline|close|fflush|ENVIRON|PROCINFO|ARGV)\b|@/.test(code)) return false
-  return !/(^|[^|])\|([^|]|$)/.test(code) && !/>(?!=)/.test(code)
+  if (program.length > 2_000 || /system|getline|close|fflush|ENVIRON|PROCINFO|ARGV|@/.test(program)) return false
+  return !/(^|[^|])\|([^|]|$)/.test(program) && !/>(?!=)/.test(program)
 }
 
 /** Whether a jq program keeps to its input. */
