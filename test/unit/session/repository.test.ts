@@ -1,9 +1,11 @@
 // A whole piece of work in a real repository, by a scripted model: search, read, three edits, the tests, one command that is refused, one that is
 // allowed by a grant the person changed, and an undo back to the start. After it the repository is what it was, byte for byte, and git agrees.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import type { StreamFn } from '../../../src/main/models/model'
+import { textOf } from '../../../src/shared/message'
 import type { Rule } from '../../../src/shared/policy'
 import type { Answer } from '../../../src/shared/session'
 import { messagesOf } from '../../support/path'
@@ -121,4 +123,33 @@ it('shows no secret of what a command prints, neither while it runs nor after', 
   const shown = eventsOf(h.store, session).filter((e) => e.type === 'tool_update' || e.type === 'tool_end')
   expect(shown.length).toBeGreaterThan(1)
   expect(JSON.stringify(shown)).not.toContain(token)
+})
+
+it('two sessions that edit one file at once lose neither edit', { timeout: 30_000 }, async () => {
+  const lines = Array.from({ length: 6 }, (_, i) => `line ${String(i)}`)
+  const edit = (n: number): StreamFn =>
+    scripted(
+      `call: read_file {"path": "a.txt"}\n---\ncall: edit_file {"path": "a.txt", "edits": [{"old": "line ${String(n)}", "new": "LINE ${String(n)}"}]}\n---\nsay: Done.`
+    )
+  const streams = lines.map((_, n) => edit(n))
+  h = openHarness((request, signal) => {
+    const words = request.messages.find((m) => m.role === 'user')
+    return (streams[Number(words && textOf(words))] as StreamFn)(request, signal)
+  })
+  writeFileSync(join(h.workspace, 'a.txt'), `${lines.join('\n')}\n`)
+  const made = lines.map(() => (h as Harness).session())
+  for (const session of made) session.setMode('workspace')
+  await Promise.all(made.map((session, n) => say(session, String(n))))
+  const codes = made.map(
+    (session) =>
+      messagesOf(session)
+        .filter((m) => m.role === 'tool')
+        .at(-1)?.code
+  )
+  const text = readFileSync(join(h.workspace, 'a.txt'), 'utf8')
+  // whoever came too late was told so; whoever was told "ok" is in the file
+  expect(new Set(codes)).toEqual(new Set(codes.includes('stale') ? ['ok', 'stale'] : ['ok']))
+  codes.forEach((code, n) => {
+    expect(text.includes(`LINE ${String(n)}`), String(n)).toBe(code === 'ok')
+  })
 })
