@@ -53,7 +53,7 @@ export async function createEffects({ home, store, now, grammar, failed }: Effec
   return {
     policy,
     sandbox: { kind: sandbox.kind, ...(sandbox.why !== undefined && { why: sandbox.why }) },
-    registry: createRegistry(builtInTools({ outputs, sandbox, jobs })),
+    registry: createRegistry(builtInTools({ outputs, sandbox, jobs, isSecret: (path) => policy.isSecret(path) })),
     outputs,
     undo,
     jobs

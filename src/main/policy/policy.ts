@@ -170,6 +170,8 @@ export function createPolicy({ file, parser, sandboxed, home, own, shared }: Pol
       return content.workspaces?.[workspace]?.mode ?? content.workspaces?.[rootOf(workspace)]?.mode ?? content.mode ?? 'ask'
     },
     mask: maskSecrets,
+    /** Whether a real, absolute path holds secrets. */
+    isSecret: (path: string): boolean => secrets.has(path),
     show: (): PolicyState => stateOf(file, current())
   }
 }

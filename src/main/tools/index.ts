@@ -21,15 +21,17 @@ export interface ToolNeeds {
   readonly outputs: Outputs
   readonly sandbox: Sandbox
   readonly jobs: Jobs
+  /** Whether a real path holds secrets. */
+  readonly isSecret: (path: string) => boolean
 }
 
-export function builtInTools({ outputs, sandbox, jobs }: ToolNeeds): readonly Tool[] {
+export function builtInTools({ outputs, sandbox, jobs, isSecret }: ToolNeeds): readonly Tool[] {
   const memory = createFileMemory()
   return [
     readFileTool(memory),
     listDirTool,
     findFilesTool,
-    searchTextTool,
+    searchTextTool(isSecret),
     writeFileTool(memory),
     editFileTool(memory),
     moveFileTool(memory),
