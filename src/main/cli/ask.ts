@@ -29,11 +29,14 @@ export async function ask(client: Client, question: string, options: AskOptions)
   })
 }
 
-/** Does what begins or moves a run, prints what happens, answers what is asked as the options say, and returns the exit code of its end. */
+/**
+ * Does what begins or moves a run, prints what happens, answers what is asked as the options say, and returns the exit code of its end. `park`:
+ * without a terminal a question is left open, to be answered later, and not denied.
+ */
 export async function follow(
   client: Client,
   sessionId: string,
-  options: Pick<AskOptions, 'json' | 'allow'>,
+  options: Pick<AskOptions, 'json' | 'allow'> & { park?: boolean },
   act: () => Promise<void>
 ): Promise<number> {
   const { seq } = await client.sessions.open({ sessionId })
@@ -48,6 +51,10 @@ export async function follow(
   const printer = createPrinter(options.json ?? false)
   for await (const event of events) {
     printer.print(event)
+    if (event.type === 'approval_request' && options.park && !process.stdin.isTTY) {
+      process.stderr.write(`${text.asksAgain(sessionId.slice(-8))}\n`)
+      return EXIT.ok
+    }
     if (event.type === 'approval_request') void decide(client, event.approval, sessionId, options)
     if (event.type === 'agent_end') return exitCodeOf(event.cause)
   }

@@ -108,7 +108,7 @@ export async function answer(
   if (options.rule !== undefined && !rule) throw new Failure(EXIT.usage, trust.badRule)
   const given = answerOf(how, words, rule)
   if (!given) throw new Failure(EXIT.usage, `${how}: ${text.answerHow}`)
-  return follow(client, session.id, { allow: [] }, async () => {
+  return follow(client, session.id, { allow: [], park: true }, async () => {
     await client.run.answer({ sessionId: session.id, approvalId: first.id, answer: given })
     process.stderr.write(
       `${trust.answered(inert(first.tool), trust.answers[given.kind === 'allow' && given.scope !== 'once' ? given.scope : given.kind])}\n`
