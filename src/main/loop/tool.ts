@@ -50,7 +50,7 @@ export interface ToolOutput {
 }
 
 /** What a call would touch, by its arguments alone: rules are about these, never about the names of fields. Paths as the model wrote them. */
-export interface Touches {
+interface Touches {
   readonly reads?: readonly string[]
   readonly writes?: readonly string[]
   /** A line for the system's shell. */

@@ -1,27 +1,19 @@
 // What a session is given by the composition root, and how it says no.
 import type { Fault } from '../../shared/message'
-import type { Decision, Grant, Label, Mode, Rule } from '../../shared/policy'
+import type { Decision, Grant, Mode, Rule } from '../../shared/policy'
 import type { Run, Session } from '../../shared/session'
 import type { RetryPolicy } from '../loop/answer'
 import type { HookReport } from '../loop/hooks'
 import type { TaskQueue } from '../loop/queue'
-import type { OutputKeeper, Registry, Touches } from '../loop/tool'
+import type { OutputKeeper, Registry } from '../loop/tool'
 import type { Model } from '../models/model'
 import type { Budget } from '../policy/budget'
+import type { CallFacts } from '../policy/policy'
 import type { Store } from '../store/store'
 import type { Undo } from '../undo/undo'
 import type { StorageReport } from './log'
 import type { AuditRecord } from './run/gates'
 
-/** What a rule may know of a call. */
-export interface CallFacts {
-  readonly tool: string
-  readonly label: Label
-  readonly touches: Touches
-  readonly workspace: string
-  /** It follows from text that came from beyond the workspace. */
-  readonly foreign: boolean
-}
 /** The rules as they are now: the policy file, and what Tau itself knows (src/main/policy). */
 interface Policy {
   decide(call: CallFacts, mode: Mode, grants: readonly Grant[]): Decision

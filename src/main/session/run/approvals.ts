@@ -8,7 +8,7 @@ import type { PreviewResult } from '../../loop/tool'
 import { newId } from '../../store/id'
 import type { Desk } from '../desk'
 import { setRunState } from '../desk'
-import type { CallFacts } from '../scope'
+import type { CallFacts } from '../../policy/policy'
 
 /** What became of an answer. `nobody`: it was stored, but no call of this process waits for it. */
 type Answered = { readonly kind: 'given' | 'nobody' | 'closed' } | { readonly kind: 'unusable'; readonly reason: string }
