@@ -107,9 +107,10 @@ describe.skipIf(noBrowser)('the desktop app', () => {
     expect(tau.events.filter((e) => e.event === 'opened-external')).toHaveLength(2)
   })
 
-  it('lets a page copy text and refuses it everything else', async () => {
-    expect(await tau.command('permission', 'clipboard-sanitized-write')).toEqual({ requested: true, checked: true })
-    for (const name of ['media', 'geolocation', 'notifications', 'clipboard-read', 'openExternal', 'fileSystem'])
+  it('lets a page copy text and tell of a question, and refuses it everything else', async () => {
+    for (const name of ['clipboard-sanitized-write', 'notifications'])
+      expect(await tau.command('permission', name)).toEqual({ requested: true, checked: true })
+    for (const name of ['media', 'geolocation', 'clipboard-read', 'openExternal', 'fileSystem'])
       expect(await tau.command('permission', name)).toEqual({ requested: false, checked: false })
   })
 

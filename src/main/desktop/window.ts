@@ -58,12 +58,12 @@ export function show(window: BrowserWindow): void {
   window.focus()
 }
 
-/** A page can go nowhere, open nothing and ask for nothing; web links leave for the person's browser. */
+/** A page can go nowhere and open nothing, and ask for next to nothing; web links leave for the person's browser. */
 export function lockPages(): void {
   session.defaultSession.setPermissionRequestHandler((_contents, permission, answer) => {
-    answer(permission === ALLOWED)
+    answer(ALLOWED.has(permission))
   })
-  session.defaultSession.setPermissionCheckHandler((_contents, permission) => permission === ALLOWED)
+  session.defaultSession.setPermissionCheckHandler((_contents, permission) => ALLOWED.has(permission))
   app.on('web-contents-created', (_event, contents) => {
     contents.on('will-frame-navigate', (event) => {
       if (event.url !== contents.getURL()) event.preventDefault() // the same address is a reload
@@ -78,8 +78,8 @@ export function lockPages(): void {
   })
 }
 
-/** Copy buttons: plain text onto the clipboard after a click; reading it stays refused. */
-const ALLOWED = 'clipboard-sanitized-write'
+/** Copy buttons: plain text onto the clipboard after a click; reading it stays refused. A question that waits while the window is hidden tells of itself. */
+const ALLOWED: ReadonlySet<string> = new Set(['clipboard-sanitized-write', 'notifications'])
 
 const isWebLink = (url: string): boolean => URL.canParse(url) && ['http:', 'https:', 'mailto:'].includes(new URL(url).protocol)
 
