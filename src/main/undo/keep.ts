@@ -29,15 +29,16 @@ const MAX_COUNTED_BYTES = 1_000_000
 /** Files that are compared line by line; the others are told by their size. */
 const MAX_COUNTED_FILES = 200
 
-export function createKeeping(shelf: Shelf, limits: ScanLimits, now: () => number) {
+/** `room`: bytes that may be kept before the disk gets too full for what else must be stored. */
+export function createKeeping(shelf: Shelf, limits: ScanLimits, now: () => number, room: () => number) {
   const { table, packs } = shelf
   const put = (bytes: Buffer): { pack: number; at: number } => packs.put(bytes)
 
   /** Looks through the scope of a call; of a workspace it is remembered for the next look. */
   async function lookThrough(row: Pick<KeptRow, 'workspace' | 'paths'>): Promise<Scan> {
-    if (row.paths) return scan(row.paths, EMPTY, put, limits)
+    if (row.paths) return scan(row.paths, EMPTY, put, limits, room())
     const known = shelf.seenIn(row.workspace, now())
-    const seen = await scan([row.workspace], known, put, limits)
+    const seen = await scan([row.workspace], known, put, limits, room())
     packs.flush() // the rows must not name what is not there
     await shelf.setSeen(row.workspace, now(), known, seen.nodes)
     return seen

@@ -29,13 +29,20 @@ const RACY_MS = 50
 
 /**
  * `known`: what the last look saw. Links are not followed, devices, sockets and pipes are not opened. Never throws: what cannot be looked at is
- * left out and said.
+ * left out and said. `room`: bytes that may be newly kept.
  */
-export async function scan(roots: readonly string[], known: ReadonlyMap<string, Node>, put: Put, limits: ScanLimits): Promise<Scan> {
+export async function scan(
+  roots: readonly string[],
+  known: ReadonlyMap<string, Node>,
+  put: Put,
+  limits: ScanLimits,
+  room = Infinity
+): Promise<Scan> {
   const nodes = new Map<string, Node>()
   const left = { large: 0, unread: 0, heavy: new Set<string>(), names: 0, total: false, paths: false, put: '' }
   const stack = [...roots]
   let bytes = 0
+  let fresh = 0
   let since = performance.now()
 
   const contentOf = (path: string, info: Stats): Node | undefined => {
@@ -52,8 +59,10 @@ export async function scan(roots: readonly string[], known: ReadonlyMap<string, 
       else {
         const hash = createHash('sha256').update(read.bytes).digest('hex')
         const node = { ...nodeOf('file', read.info), hash, ...(Date.now() - read.info.ctimeMs < RACY_MS && { ctime: -1 }) }
+        if (left.put === '' && fresh + read.bytes.length > room) left.put = 'the disk has too little room.'
         if (left.put !== '') return node
         try {
+          fresh += read.bytes.length
           return { ...node, ...put(read.bytes) }
         } catch (error) {
           left.put = error instanceof Error ? error.message : String(error)

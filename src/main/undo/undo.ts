@@ -1,4 +1,6 @@
 // Undo without git (spec T8): what was there before each effect is kept, shown before it is brought back, and brought back file by file.
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { KeptCall, UndoPlan, UndoStep, UndoUsage } from '../../shared/undo'
 import { createKeeping, type Kept, type KeptCallScope } from './keep'
 import { openPacks } from './packs'
@@ -58,7 +60,7 @@ export interface UndoConfig {
 export function createUndo({ store, folder, limits = UNDO_LIMITS, now, failed }: UndoConfig): Undo {
   const packs = openPacks(folder)
   const shelf = openShelf(store, packs)
-  const keeping = createKeeping(shelf, limits, now)
+  const keeping = createKeeping(shelf, limits, now, () => roomFor(folder))
   const plans = createPlans(shelf)
   const { table } = shelf
 
@@ -113,6 +115,18 @@ export function createUndo({ store, folder, limits = UNDO_LIMITS, now, failed }:
     close: () => {
       packs.close()
     }
+  }
+}
+
+/** What must stay free on the disk of the data folder: words, results and questions go before what undo keeps. */
+const RESERVE_BYTES = 100_000_000
+
+function roomFor(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(folder))
+    return Math.max(0, bavail * bsize - RESERVE_BYTES)
+  } catch {
+    return Infinity // a system that cannot say
   }
 }
 

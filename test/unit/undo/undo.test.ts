@@ -253,6 +253,24 @@ describe('what is kept', () => {
     expect([readFileSync(join(w, 'one'), 'utf8'), readFileSync(join(w, 'two'), 'utf8')]).toEqual(['x', 'x'])
   })
 
+  it('leaves the disk the room that everything else needs', async (context) => {
+    const home = freshFolder('small')
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', home]).status !== 0) context.skip()
+    try {
+      const b = openBench({}, home)
+      writeFileSync(join(b.workspace, 'large'), Buffer.alloc(15_000_000, 1))
+      const id = await b.call(() => {
+        writeFileSync(join(b.workspace, 'large'), 'changed')
+      })
+      expect(b.undo.list(SESSION)[0]?.limits.join()).toContain('the disk has too little room')
+      expect((await b.undo.plan([id ?? ''])).steps).toMatchObject([{ path: 'large', state: 'not_kept' }])
+      expect(b.undo.usage().bytes).toBe(0)
+      b.close()
+    } finally {
+      spawnSync('umount', [home])
+    }
+  })
+
   it('survives odd names', async () => {
     const b = bench()
     const names = ['a\nb', ' ', '-rf', '$(x)', 'q\'uo"te', '文', 'x'.repeat(255), 'tab\t', '\u202e']
