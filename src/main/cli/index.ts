@@ -318,6 +318,7 @@ program
   .description(text.serve)
   .option('--port <n>', text.port)
   .option('--no-open', text.noOpen)
+  .option('--workspace <dir>', text.workspace)
   .addOption(home())
   .action(async () => {
     // the web host is a program of its own, built beside this one; hosts do not import each other

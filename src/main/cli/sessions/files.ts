@@ -31,7 +31,8 @@ export async function exportTo(client: Client, id: string, options: { format?: s
 
 export async function importFrom(client: Client, file: string, options: { cwd?: string; json?: boolean }): Promise<number> {
   const words = await (file === '-' ? readAll() : readFile(file, 'utf8')).catch((error: unknown) => {
-    throw new Failure(EXIT.missing, error instanceof Error ? error.message : String(error))
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    throw new Failure(EXIT.missing, isMissing ? text.noFile(file) : error instanceof Error ? error.message : String(error))
   })
   const made = await client.sessions.import({ text: words, ...(options.cwd !== undefined && { workspace: resolve(options.cwd) }) })
   process.stdout.write(options.json ? `${JSON.stringify(made)}\n` : `${text.imported(made.session.id, made.entries)}\n`)

@@ -87,6 +87,6 @@ export async function remove(client: Client, id: string, options: { restore?: bo
   if (options.restore) await client.sessions.restore({ sessionId })
   else if (options.purge) await client.sessions.purge({ sessionId })
   else await client.sessions.bin({ sessionId })
-  process.stderr.write(`${options.restore ? text.restoreSession : options.purge ? text.purge : text.remove}: ${sessionId}\n`)
+  process.stderr.write(`${sessionId} ${options.restore ? text.restored : options.purge ? text.purged : text.removed}\n`)
   return EXIT.ok
 }
